@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class BaseConfig(AppConfig):
+    name = "apps.base"
+    label = "base"

@@ -1,0 +1,153 @@
+"""One declaration for each thing a caller can do.
+
+A service or a selector becomes an operation by saying what it needs and what shape it answers in. Its signature is its
+input schema and its docstring is its manual: REST, MCP, the console and the command line all read them from here.
+"""
+
+import inspect
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+
+from django.utils.translation import gettext
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model, field_validator
+
+from apps.base.errors import Denied, FeatureDisabled, Invalid
+from apps.operations.caller import Caller, Right
+from apps.operations.features import Feature, is_on
+from apps.operations.messages import message_for
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Effect(Enum):
+    READS = "reads"
+    ADDS = "adds"
+    CHANGES = "changes"
+    DESTROYS = "destroys"
+
+
+class Arguments(BaseModel):
+    """Base of every derived argument model: an unknown name is an error, not noise."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    @field_validator("*", mode="wrap")
+    @classmethod
+    def unpack_json_in_strings(cls, value: Any, validate: Callable[[Any], Any]) -> Any:
+        """Some MCP clients send lists and objects as JSON inside a string."""
+        try:
+            return validate(value)
+        except ValidationError:
+            if not (isinstance(value, str) and value.lstrip()[:1] in ("[", "{")):
+                raise
+            try:
+                unpacked = json.loads(value)
+            except ValueError:
+                unpacked = value  # Not JSON after all: the first complaint stands.
+            return validate(unpacked)
+
+
+@dataclass(frozen=True, eq=False)
+class Operation(Generic[P, R]):
+    function: Callable[Concatenate[Caller, P], R]
+    needs: Right
+    answers: type[BaseModel]
+    effect: Effect
+    repeatable: bool  # Doing it twice does no more than doing it once.
+    feature: Feature | None  # The switch that has to be on.
+
+    def __call__(self, caller: Caller, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Do it. Every surface comes through here, so rights are checked once."""
+        if self.needs not in caller.rights:
+            raise Denied(verb=self.needs.value)
+        if self.feature and not is_on(self.feature):
+            raise FeatureDisabled(feature=self.feature.value)
+        return self.function(caller, *args, **kwargs)
+
+    def perform(self, caller: Caller, raw: Mapping[str, Any]) -> R:
+        """Do it with arguments from outside, once they have proved sound."""
+        do: Callable[..., R] = self
+        return do(caller, **sent_values(self.accept(raw)))
+
+    def answer(self, caller: Caller, raw: Mapping[str, Any]) -> BaseModel:
+        """Do it, and put the result in the shape that goes over a wire."""
+        return self.shape(self.perform(caller, raw))
+
+    def accept(self, raw: Mapping[str, Any]) -> BaseModel:
+        """Check raw arguments. Raises ``Invalid`` naming each field that is not right."""
+        try:
+            return self.arguments.model_validate(raw)
+        except ValidationError as error:
+            raise invalid(error.errors(include_url=False)) from error
+
+    def shape(self, result: R) -> BaseModel:
+        """The answer's schema; a result that already is one is not validated again."""
+        if isinstance(result, self.answers):
+            return result
+        return self.answers.model_validate(result, from_attributes=True)
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    @cached_property
+    def manual(self) -> str:
+        return inspect.cleandoc(self.function.__doc__ or "")
+
+    @cached_property
+    def summary(self) -> str:
+        return self.manual.partition("\n")[0].rstrip(".")
+
+    @cached_property
+    def arguments(self) -> type[Arguments]:
+        _caller, *parameters = inspect.signature(self.function, eval_str=True).parameters.values()
+        fields: dict[str, Any] = {
+            parameter.name: (parameter.annotation, ... if parameter.default is parameter.empty else parameter.default)
+            for parameter in parameters
+        }
+        return create_model(_camel(self.name), __base__=Arguments, **fields)
+
+
+OPERATIONS: dict[str, Operation[..., Any]] = {}
+
+
+def operation(
+    *,
+    needs: Right,
+    answers: type[BaseModel],
+    effect: Effect = Effect.READS,
+    repeatable: bool = False,
+    feature: Feature | None = None,
+) -> Callable[[Callable[Concatenate[Caller, P], R]], Operation[P, R]]:
+    """Declare a service or a selector as something callers can do."""
+
+    def declare(function: Callable[Concatenate[Caller, P], R]) -> Operation[P, R]:
+        declared = Operation(function, needs, answers, effect, repeatable or effect is Effect.READS, feature)
+        if OPERATIONS.setdefault(declared.name, declared) is not declared:
+            raise ValueError(f"Two operations are called {declared.name}.")
+        return declared
+
+    return declare
+
+
+def sent_values(model: BaseModel) -> dict[str, Any]:
+    """What a caller did send; the rest is left to the function's own defaults."""
+    return {name: getattr(model, name) for name in model.model_fields_set}
+
+
+def invalid(problems: Iterable[Mapping[str, Any]]) -> Invalid:
+    """One shape for refused arguments, whichever door they came to."""
+    fields: dict[str, str] = {}
+    for problem in problems:
+        name = ".".join(str(part) for part in problem["loc"]) or gettext("arguments")
+        fields.setdefault(name, message_for(problem))
+    return Invalid(fields=fields)
+
+
+def _camel(name: str) -> str:
+    return "".join(word.capitalize() for word in name.split("_"))

@@ -1,0 +1,215 @@
+"""Django's settings, and the only reader of the environment. What an operator can set stands in ``options.py``."""
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import environ
+from django.utils.translation import gettext_lazy as _
+
+from memrelay.options import OPTIONS
+
+PROJECT_FOLDER = Path(__file__).resolve().parent.parent
+env = environ.Env(**{option.name: (option.kind, option.default) for option in OPTIONS})
+environ.Env.read_env(PROJECT_FOLDER / ".env")
+
+VERSION = "0.1.0"
+DEBUG = env("MEMRELAY_DEBUG")
+
+# Where data lies (architecture, section 5).
+DATA_FOLDER = (PROJECT_FOLDER / env("MEMRELAY_DATA")).resolve()
+MEMORIES_FOLDER = DATA_FOLDER / "basic-memory" / "memories"
+STATE_FOLDER = DATA_FOLDER / "memrelay"
+DATABASE_FILE = STATE_FOLDER / "db" / "memrelay.sqlite3"
+RUN_FOLDER = STATE_FOLDER / "run"
+KEYS_FOLDER = STATE_FOLDER / "keys"
+TEMPORARY_FOLDER = STATE_FOLDER / "tmp"
+
+
+def _secret_key() -> str:
+    """The operator's key, else the one the first start made; commands before that get a fixed one that signs nothing."""
+    if key := env("MEMRELAY_SECRET_KEY"):
+        return str(key)
+    file = KEYS_FOLDER / "secret_key"
+    return file.read_text(encoding="ascii").strip() if file.exists() else "not-started-yet"
+
+
+SECRET_KEY = _secret_key()
+
+# The web.
+PUBLIC_URL = env("MEMRELAY_PUBLIC_URL").rstrip("/")
+HOST, PORT = env("MEMRELAY_HOST"), env("MEMRELAY_PORT")
+_public_host = urlsplit(PUBLIC_URL).hostname if PUBLIC_URL else None
+ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", *env("MEMRELAY_ALLOWED_HOSTS"), *([_public_host] if _public_host else [])]
+CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL else []
+HTTPS = PUBLIC_URL.startswith("https://")
+BEHIND_PROXY = env("MEMRELAY_BEHIND_PROXY")
+if BEHIND_PROXY:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_NAME, CSRF_COOKIE_NAME, LANGUAGE_COOKIE_NAME = "memrelay_session", "memrelay_csrf", "memrelay_language"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = LANGUAGE_COOKIE_SAMESITE = "Lax"
+LANGUAGE_COOKIE_AGE = 31_536_000
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+X_FRAME_OPTIONS = "DENY"
+DATA_UPLOAD_MAX_MEMORY_SIZE = env("MEMRELAY_BODY_LIMIT")
+CONTENT_SECURITY_POLICY = (
+    "default-src 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; form-action 'self'; img-src 'self' data:"
+)
+WEB_PROCESSES, WEB_THREADS = env("MEMRELAY_WEB_PROCESSES"), env("MEMRELAY_WEB_THREADS")
+BODY_LIMIT = env("MEMRELAY_BODY_LIMIT")
+RATE_PER_MINUTE = env("MEMRELAY_RATE_PER_MINUTE")
+SIGN_IN_TRIES, SIGN_IN_PAUSE_SECONDS = env("MEMRELAY_SIGN_IN_TRIES"), 900
+STOP_SECONDS = env("MEMRELAY_STOP_SECONDS")
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "django_q",
+    "ninja",
+    "apps.base",
+    "apps.operations",
+    "apps.changes",
+    "apps.leases",
+    "apps.search",
+    "apps.secrets",
+    "apps.profiles",
+    "apps.accounts",
+    "apps.workspaces",
+    "apps.memories",
+    "apps.context",
+    "apps.instance",
+    "apps.console",
+]
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+AUTH_USER_MODEL = "accounts.User"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+LOGIN_URL, LOGIN_REDIRECT_URL, LOGOUT_REDIRECT_URL = "sign-in", "dashboard", "sign-in"
+
+MIDDLEWARE = [
+    "memrelay.middleware.request_identity",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "memrelay.middleware.content_security_policy",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "memrelay.middleware.callers_zone",
+]
+ROOT_URLCONF = "memrelay.urls"
+WSGI_APPLICATION = "memrelay.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [PROJECT_FOLDER / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "apps.console.context.console",
+            ]
+        },
+    }
+]
+
+# One database file: a second one would let django-q2 lose rows silently (D-27). FULL: the commit is the durable point.
+DATABASES = {
+    "default": {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": DATABASE_FILE,
+        "CONN_MAX_AGE": None,  # Threads are few and fixed (a2wsgi, the MCP pool); each keeps its connection.
+        "OPTIONS": {
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            "init_command": (
+                "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA mmap_size=134217728;"
+                " PRAGMA journal_size_limit=27103364; PRAGMA cache_size=-20000;"
+            ),
+        },
+    }
+}
+Q_CLUSTER = {
+    "name": "memrelay",
+    "orm": "default",
+    "workers": 3 + env("MEMRELAY_CURATION_SLOTS"),  # L-28: the sum of the slots.
+    "timeout": 3600,
+    "retry": 3660,
+    "queue_limit": 8,
+    "bulk": 4,
+    "poll": 0.5,
+    "max_attempts": 3,
+    "ack_failures": True,
+    "save_limit": 100,
+    "catch_up": False,
+    "log_level": "WARNING",
+}
+SLOTS = {"curation": env("MEMRELAY_CURATION_SLOTS"), "long": 1, "git": 1, "short": 1}
+
+STATIC_URL = "static/"
+STATIC_ROOT = PROJECT_FOLDER / "staticfiles"
+STATICFILES_DIRS = [PROJECT_FOLDER / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+
+USE_TZ = True
+TIME_ZONE = "UTC"
+CALLER_ZONE = env("MEMRELAY_TIME_ZONE")
+LANGUAGE_CODE = env("MEMRELAY_LANGUAGE")
+LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
+LOCALE_PATHS = [PROJECT_FOLDER / "locale"]
+
+# What the rooms tell each other without knowing each other: visible lists, called in this order.
+CHANGE_LISTENERS: list[str] = []
+DEPENDENCY_LISTENERS: list[str] = []
+SECRET_VALUE_SOURCES: list[str] = []
+FEATURE_SWITCHES: dict[str, str] = {}
+
+# Limits (documented in options.py).
+BODY_CHARACTERS = env("MEMRELAY_BODY_CHARACTERS")
+TITLE_CHARACTERS = env("MEMRELAY_TITLE_CHARACTERS")
+SUMMARY_CHARACTERS = env("MEMRELAY_SUMMARY_CHARACTERS")
+TAGS = env("MEMRELAY_TAGS")
+SAVE_MANY = env("MEMRELAY_SAVE_MANY")
+FOLDER_FILES = env("MEMRELAY_FOLDER_FILES")
+CONTEXT_TOKENS = env("MEMRELAY_CONTEXT_TOKENS")
+SEARCH_LIMIT = env("MEMRELAY_SEARCH_LIMIT")
+SCAN_SECONDS = env("MEMRELAY_SCAN_SECONDS")
+SWEEP_SECONDS = env("MEMRELAY_SWEEP_SECONDS")
+SETTLE_SECONDS = env("MEMRELAY_SETTLE_SECONDS")
+VANISHED_FILES, VANISHED_PERCENT = env("MEMRELAY_VANISHED_FILES"), env("MEMRELAY_VANISHED_PERCENT")
+IMPORT_FILE_BYTES, IMPORT_FOLDERS = env("MEMRELAY_IMPORT_FILE_BYTES"), env("MEMRELAY_IMPORT_FOLDERS")
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"request": {"()": "memrelay.logs.RequestFilter"}},
+    "formatters": {"line": {"format": "{asctime} {levelname} {name} [{request_id}] {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request"]}},
+    "root": {"handlers": ["stderr"], "level": env("MEMRELAY_LOG_LEVEL")},
+    "loggers": {
+        "django.request": {"level": "ERROR"},
+        "mcp": {"level": "WARNING"},
+        "django-q": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
+    },
+}
