@@ -1,0 +1,1 @@
+"""Memories, checkpoints, timeline, links, and the ledger: the only writer of Markdown."""

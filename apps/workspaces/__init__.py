@@ -1,0 +1,1 @@
+"""Workspaces: what agents work on. Rows and fields stay ``Project`` and ``project_id``; people read "workspace"."""

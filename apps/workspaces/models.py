@@ -1,0 +1,42 @@
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from apps.base import clock
+
+
+class WorkspaceType(models.TextChoices):
+    DEVELOPMENT = "development", _("Development")
+    OFFICE = "office", _("Office")
+    STUDY = "study", _("Study")
+    RESEARCH = "research", _("Research")
+    PERSONAL = "personal", _("Personal")
+    GENERAL = "general", _("General")
+
+
+class Project(models.Model):
+    """One workspace. Its id never changes; name, type and remote may."""
+
+    id = models.CharField(max_length=40, primary_key=True)
+    slug = models.CharField(max_length=80, unique=True)
+    name = models.CharField(max_length=200)
+    description = models.CharField(max_length=2000, blank=True, default="")
+    external_key = models.CharField(max_length=200, null=True, blank=True, unique=True)  # noqa: DJ001 - null is "none"
+    git_remote = models.CharField(max_length=1000, blank=True, default="")
+    git_remote_key = models.CharField(max_length=1000, null=True, blank=True, unique=True)  # noqa: DJ001
+    git_branch = models.CharField(max_length=250, blank=True, default="")
+    workspace_type = models.CharField(max_length=20, choices=WorkspaceType.choices, default=WorkspaceType.GENERAL)
+    template = models.JSONField(null=True, blank=True)
+    archived_at = models.DateTimeField(null=True, blank=True)
+    revision = models.PositiveIntegerField(default=1)
+    created_at = models.DateTimeField(default=clock.now)
+    updated_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        ordering = ["name", "id"]
+        constraints = [
+            models.CheckConstraint(condition=Q(workspace_type__in=WorkspaceType.values), name="workspace_type_is_known"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
