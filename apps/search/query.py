@@ -1,0 +1,156 @@
+"""Asking the text index: one ladder from all words to any word, filters before the limit."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+from django.db.backends.utils import CursorWrapper
+
+from apps.search.cursors import MAX_DEPTH, Reason
+from apps.search.errors import EmptyQuery
+from apps.search.expressions import Ask, Match, understand
+from apps.search.index import stored_time, tag_line
+
+_FACTS = "d.id, d.stable_id, d.resource, d.scope_key, d.revision"
+# CROSS JOIN keeps this order: the text index gives rows best first, and each is looked up until the limit is full.
+_RANKED = f"""
+    SELECT {_FACTS}, search_text.rank FROM search_text CROSS JOIN search_document d ON d.id = search_text.rowid
+    WHERE search_text MATCH %s AND {{filters}} ORDER BY search_text.rank LIMIT %s
+"""
+_TITLED = f"""
+    SELECT {_FACTS}, 0.0 FROM search_document d INDEXED BY search_document_title
+    WHERE d.title_key = %s AND {{filters}} ORDER BY d.updated_at DESC, d.id LIMIT %s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """``score`` is BM25 (higher is better) and compares only within the same ``match``."""
+
+    document_id: int
+    stable_id: str
+    resource: str
+    scope_key: str
+    revision: int
+    score: float
+    match: Match
+
+
+@dataclass(frozen=True, slots=True)
+class TextHits:
+    """One page. ``more`` says that a next page exists; ``mode`` is how the best hit was found."""
+
+    hits: list[Hit]
+    more: bool
+    complete: bool
+    reason: Reason | None
+    mode: Match | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Filters:
+    sql: str
+    values: list[Any]
+
+
+def search_text(
+    query: str,
+    *,
+    scope_keys: Sequence[str],
+    resources: Sequence[str] | None = None,
+    statuses: Sequence[str] | None = ("active",),
+    kinds: Sequence[str] | None = None,
+    note_types: Sequence[str] | None = None,
+    tags: Sequence[str] | None = None,
+    created_from: datetime | None = None,
+    created_to: datetime | None = None,
+    updated_from: datetime | None = None,
+    updated_to: datetime | None = None,
+    limit: int = 10,
+    offset: int = 0,
+) -> TextHits:
+    """The documents that hold the words of ``query``, best first, at most ``MAX_DEPTH`` deep.
+
+    All words first, any word after them where the page is not full. ``None`` as a filter means no filter, an empty one
+    that nothing passes; ``tags`` must all be there; times are inclusive.
+    """
+    ask = understand(query)
+    if ask is None:
+        raise EmptyQuery
+    filters = _Filters("1", [])
+    for column, allowed in (
+        ("scope_key", scope_keys),
+        ("resource", resources),
+        ("status", statuses),
+        ("kind", kinds),
+        ("note_type", note_types),
+    ):
+        filters = _one_of(filters, column, allowed)
+    for tag in tags or ():
+        filters = _and(filters, "instr(d.tags, %s)", tag_line(tag))
+    for column, comparison, moment in (
+        ("created_at", ">=", created_from),
+        ("created_at", "<=", created_to),
+        ("updated_at", ">=", updated_from),
+        ("updated_at", "<=", updated_to),
+    ):
+        if moment is not None:
+            filters = _and(filters, f"d.{column} {comparison} %s", stored_time(moment))
+    return _page(ask, filters, limit, offset)
+
+
+def _one_of(filters: _Filters, column: str, allowed: Sequence[str] | None) -> _Filters:
+    if allowed is None:
+        return filters
+    return _and(filters, f"d.{column} IN ({', '.join(['%s'] * len(allowed))})", *allowed)
+
+
+def _and(filters: _Filters, sql: str, *values: Any) -> _Filters:
+    return _Filters(f"{filters.sql} AND {sql}", [*filters.values, *values])
+
+
+def _page(ask: Ask, filters: _Filters, limit: int, offset: int) -> TextHits:
+    end = min(offset + limit, MAX_DEPTH)
+    with connection.cursor() as cursor:
+        found = _climb(cursor, ask, filters, end + 1)  # One more tells whether a page follows.
+        rebuilding = _is_rebuilding(cursor)
+    hits = list(found.values())
+    more = len(hits) > end
+    reason = None
+    if more and end == MAX_DEPTH:
+        more, reason = False, Reason.DEPTH_LIMIT
+    elif rebuilding:
+        reason = Reason.INDEX_REBUILDING
+    elif ask.is_shortened:
+        reason = Reason.QUERY_SHORTENED
+    mode = hits[0].match if hits else None
+    return TextHits(hits[offset:end], more, reason is None, reason, Match.ALL_WORDS if mode is Match.TITLE else mode)
+
+
+def _climb(cursor: CursorWrapper, ask: Ask, filters: _Filters, wanted: int) -> dict[int, Hit]:
+    found: dict[int, Hit] = {}
+    if ask.title_key:
+        cursor.execute(_TITLED.format(filters=filters.sql), [ask.title_key, *filters.values, wanted])
+        _take(cursor, found, Match.TITLE, wanted)
+    ranked = _RANKED.format(filters=filters.sql)
+    for rung in ask.rungs:
+        if len(found) >= wanted:
+            break
+        if rung is ask.rungs[-1] and rung.match is Match.PREFIX and found:
+            break  # Words that merely begin so are worth showing where nothing else was found.
+        cursor.execute(ranked, [rung.expression, *filters.values, wanted])
+        _take(cursor, found, rung.match, wanted)
+    return found
+
+
+def _take(cursor: CursorWrapper, found: dict[int, Hit], match: Match, wanted: int) -> None:
+    for key, stable_id, resource, scope_key, revision, rank in cursor.fetchall():
+        if key not in found and len(found) < wanted:
+            found[key] = Hit(key, stable_id, resource, scope_key, revision, -rank, match)
+
+
+def _is_rebuilding(cursor: CursorWrapper) -> bool:
+    cursor.execute("SELECT EXISTS (SELECT 1 FROM search_rebuild)")
+    return bool(cursor.fetchone()[0])
