@@ -1,9 +1,10 @@
 """Every setting an operator can make: its name, default and meaning, in one table.
 
-``settings.py`` reads the environment through it, ``docs/settings.md`` is printed from it, and a test holds the two together.
+``settings.py`` reads the environment through it, ``docs/settings.md`` is printed from it, a test holds them together.
 """
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 
@@ -17,37 +18,169 @@ class Option:
 
 
 OPTIONS = [
-    Option("MEMRELAY_DATA", str, "data", "The data folder: database, Markdown, keys. Relative paths start at the project.", "Data"),
-    Option("MEMRELAY_SECRET_KEY", str, "", "Signs sessions and cursors. Empty: a key is made at the first start and kept in keys/.", "Data"),
+    Option(
+        "MEMRELAY_DATA",
+        str,
+        "data",
+        "The data folder: database, Markdown, keys. Relative paths start at the project.",
+        "Data",
+    ),
+    Option(
+        "MEMRELAY_SECRET_KEY",
+        str,
+        "",
+        "Signs sessions and cursors. Empty: a key is made at the first start and kept in keys/.",
+        "Data",
+    ),
     Option("MEMRELAY_DEBUG", bool, False, "Django's debug pages. Never on a server that others reach.", "General"),
     Option("MEMRELAY_HOST", str, "127.0.0.1", "The address to listen on; 0.0.0.0 for every interface.", "Web"),
     Option("MEMRELAY_PORT", int, 8765, "The port to listen on.", "Web"),
-    Option("MEMRELAY_PUBLIC_URL", str, "", "The address people and agents use, such as https://memory.example.org, where a reverse proxy stands in front.", "Web"),
-    Option("MEMRELAY_ALLOWED_HOSTS", list, [], "Host names to answer to besides localhost and the one of MEMRELAY_PUBLIC_URL.", "Web"),
-    Option("MEMRELAY_BEHIND_PROXY", bool, False, "Trust X-Forwarded-Proto and X-Forwarded-For of the reverse proxy in front. Only where one is.", "Web"),
+    Option(
+        "MEMRELAY_PUBLIC_URL",
+        str,
+        "",
+        "The address people and agents use, such as https://memory.example.org, where a reverse proxy stands in front.",
+        "Web",
+    ),
+    Option(
+        "MEMRELAY_ALLOWED_HOSTS",
+        list,
+        [],
+        "Host names to answer to besides localhost and the one of MEMRELAY_PUBLIC_URL.",
+        "Web",
+    ),
+    Option(
+        "MEMRELAY_BEHIND_PROXY",
+        bool,
+        False,
+        "Trust X-Forwarded-Proto and X-Forwarded-For of the reverse proxy in front. Only where one is.",
+        "Web",
+    ),
     Option("MEMRELAY_WEB_PROCESSES", int, 2, "Web processes.", "Web"),
     Option("MEMRELAY_WEB_THREADS", int, 8, "Threads for requests, per web process.", "Web"),
     Option("MEMRELAY_BODY_LIMIT", int, 4_194_304, "Largest request body, in bytes.", "Web"),
-    Option("MEMRELAY_RATE_PER_MINUTE", int, 1200, "Requests per minute for one token or address, per web process, over REST. 0 is no limit.", "Web"),
-    Option("MEMRELAY_SIGN_IN_TRIES", int, 10, "Failed sign-ins for one name or address in 15 minutes before a pause.", "Web"),
-    Option("MEMRELAY_TIME_ZONE", str, "UTC", "The time zone of people and agents that name none, such as Asia/Shanghai.", "General"),
+    Option(
+        "MEMRELAY_RATE_PER_MINUTE",
+        int,
+        1200,
+        "Requests per minute for one token or address, per web process, over REST. 0 is no limit.",
+        "Web",
+    ),
+    Option(
+        "MEMRELAY_SIGN_IN_TRIES",
+        int,
+        10,
+        "Failed sign-ins for one name or address in 15 minutes before a pause.",
+        "Web",
+    ),
+    Option(
+        "MEMRELAY_TIME_ZONE",
+        str,
+        "UTC",
+        "The time zone of people and agents that name none, such as Asia/Shanghai.",
+        "General",
+    ),
     Option("MEMRELAY_LANGUAGE", str, "en", "The language of people who chose none: en or zh-hans.", "General"),
     Option("MEMRELAY_LOG_LEVEL", str, "INFO", "DEBUG, INFO, WARNING or ERROR.", "General"),
     Option("MEMRELAY_BODY_CHARACTERS", int, 1_000_000, "Longest body of one memory, in characters.", "Memory"),
     Option("MEMRELAY_TITLE_CHARACTERS", int, 200, "Longest title, in characters.", "Memory"),
     Option("MEMRELAY_SUMMARY_CHARACTERS", int, 1000, "Longest summary, in characters.", "Memory"),
     Option("MEMRELAY_TAGS", int, 50, "Most tags of one memory.", "Memory"),
-    Option("MEMRELAY_SAVE_MANY", int, 200, "Most memories in one memory_save_many; also the most changes of one commit.", "Memory"),
+    Option(
+        "MEMRELAY_SAVE_MANY",
+        int,
+        200,
+        "Most memories in one memory_save_many; also the most changes of one commit.",
+        "Memory",
+    ),
     Option("MEMRELAY_FOLDER_FILES", int, 500, "Files in one folder before the next one is begun.", "Memory"),
     Option("MEMRELAY_CONTEXT_TOKENS", int, 6000, "Token budget of context_get where the caller names none.", "Memory"),
-    Option("MEMRELAY_SEARCH_LIMIT", int, 10, "Hits of one page of memory_search where the caller names none.", "Memory"),
-    Option("MEMRELAY_SCAN_SECONDS", int, 30, "Seconds between two looks at the Markdown folder for outside edits.", "Background"),
-    Option("MEMRELAY_SWEEP_SECONDS", float, 2.0, "Seconds between two sweeps that make written files durable.", "Background"),
-    Option("MEMRELAY_SETTLE_SECONDS", float, 2.0, "An outside edit is adopted once its file has been still this long.", "Background"),
-    Option("MEMRELAY_VANISHED_FILES", int, 20, "A scan that misses more files than this and than the next figure stops in red.", "Background"),
+    Option(
+        "MEMRELAY_SEARCH_LIMIT", int, 10, "Hits of one page of memory_search where the caller names none.", "Memory"
+    ),
+    Option(
+        "MEMRELAY_SCAN_SECONDS",
+        int,
+        30,
+        "Seconds between two looks at the Markdown folder for outside edits.",
+        "Background",
+    ),
+    Option(
+        "MEMRELAY_SWEEP_SECONDS",
+        float,
+        2.0,
+        "Seconds between two sweeps that make written files durable.",
+        "Background",
+    ),
+    Option(
+        "MEMRELAY_SETTLE_SECONDS",
+        float,
+        2.0,
+        "An outside edit is adopted once its file has been still this long.",
+        "Background",
+    ),
+    Option(
+        "MEMRELAY_VANISHED_FILES",
+        int,
+        20,
+        "A scan that misses more files than this and than the next figure stops in red.",
+        "Background",
+    ),
     Option("MEMRELAY_VANISHED_PERCENT", int, 10, "See above: the share of a scope's files, in percent.", "Background"),
     Option("MEMRELAY_IMPORT_FILE_BYTES", int, 8_388_608, "Largest file an import takes, in bytes.", "Background"),
-    Option("MEMRELAY_IMPORT_FOLDERS", list, [], "Folders of this machine that imports over REST and MCP may read. The command may read any.", "Background"),
+    Option(
+        "MEMRELAY_IMPORT_FOLDERS",
+        list,
+        [],
+        "Folders of this machine that imports over REST and MCP may read. The command may read any.",
+        "Background",
+    ),
     Option("MEMRELAY_CURATION_SLOTS", int, 1, "Curations at the same time.", "Background"),
+    Option(
+        "MEMRELAY_ACCESS_LOG",
+        bool,
+        False,
+        "One log line a request: address, method, path, status, time, request id. No query, no body.",
+        "Web",
+    ),
     Option("MEMRELAY_STOP_SECONDS", int, 10, "Seconds that running requests get when the server stops.", "Background"),
+    Option(
+        "MEMRELAY_FAULT_POINT",
+        str,
+        "",
+        "For tests: die at this named point of the road of a write. Never set it on a server.",
+        "Background",
+    ),
 ]
+
+GROUPS = ["General", "Data", "Web", "Memory", "Background"]
+ABOUT = """# Settings
+
+Every setting is an environment variable; a file `.env` beside `manage.py` may hold them too. Lists are written with
+commas: `MEMRELAY_ALLOWED_HOSTS=memory.example.org,10.0.0.5`. A setting that cannot work is named at the start, with a
+hint. This page is printed from `memrelay/options.py` by `make settings`.
+"""
+
+
+def as_page() -> str:
+    """``docs/settings.md``: one table a group."""
+    parts = [ABOUT]
+    ordered = sorted(OPTIONS, key=lambda option: GROUPS.index(option.group))
+    for group, options in groupby(ordered, key=lambda option: option.group):
+        rows = [f"| `{option.name}` | {_shown(option.default)} | {option.meaning} |" for option in options]
+        parts.append("\n".join([f"## {group}", "", "| setting | default | meaning |", "|---|---|---|", *rows]) + "\n")
+    return "\n".join(parts)
+
+
+def _shown(default: Any) -> str:
+    match default:
+        case "" | []:
+            return "(empty)"
+        case bool():
+            return "on" if default else "off"
+        case _:
+            return f"`{default}`"
+
+
+if __name__ == "__main__":
+    print(as_page(), end="")  # noqa: T201 - this is the command that prints the page

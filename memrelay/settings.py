@@ -26,7 +26,7 @@ TEMPORARY_FOLDER = STATE_FOLDER / "tmp"
 
 
 def _secret_key() -> str:
-    """The operator's key, else the one the first start made; commands before that get a fixed one that signs nothing."""
+    """The operator's key, else the one the first start made; commands before that get one that signs nothing."""
     if key := env("MEMRELAY_SECRET_KEY"):
         return str(key)
     file = KEYS_FOLDER / "secret_key"
@@ -34,12 +34,14 @@ def _secret_key() -> str:
 
 
 SECRET_KEY = _secret_key()
+SECRET_KEY_GIVEN = bool(env("MEMRELAY_SECRET_KEY"))
 
 # The web.
 PUBLIC_URL = env("MEMRELAY_PUBLIC_URL").rstrip("/")
 HOST, PORT = env("MEMRELAY_HOST"), env("MEMRELAY_PORT")
 _public_host = urlsplit(PUBLIC_URL).hostname if PUBLIC_URL else None
-ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", *env("MEMRELAY_ALLOWED_HOSTS"), *([_public_host] if _public_host else [])]
+EXTRA_HOSTS = env("MEMRELAY_ALLOWED_HOSTS")
+ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", *EXTRA_HOSTS, *([_public_host] if _public_host else [])]
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL else []
 HTTPS = PUBLIC_URL.startswith("https://")
 BEHIND_PROXY = env("MEMRELAY_BEHIND_PROXY")
@@ -56,13 +58,15 @@ SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_MEMORY_SIZE = env("MEMRELAY_BODY_LIMIT")
 CONTENT_SECURITY_POLICY = (
-    "default-src 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; form-action 'self'; img-src 'self' data:"
+    "default-src 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; form-action 'self'"
+    "; img-src 'self' data:"
 )
 WEB_PROCESSES, WEB_THREADS = env("MEMRELAY_WEB_PROCESSES"), env("MEMRELAY_WEB_THREADS")
 BODY_LIMIT = env("MEMRELAY_BODY_LIMIT")
 RATE_PER_MINUTE = env("MEMRELAY_RATE_PER_MINUTE")
 SIGN_IN_TRIES, SIGN_IN_PAUSE_SECONDS = env("MEMRELAY_SIGN_IN_TRIES"), 900
 STOP_SECONDS = env("MEMRELAY_STOP_SECONDS")
+ACCESS_LOG = env("MEMRELAY_ACCESS_LOG")
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -151,6 +155,7 @@ Q_CLUSTER = {
     "name": "memrelay",
     "orm": "default",
     "workers": 3 + env("MEMRELAY_CURATION_SLOTS"),  # L-28: the sum of the slots.
+    "recycle": 1_000_000_000,  # Never: `serve` takes a worker that goes for one that was killed, and starts all anew.
     "timeout": 3600,
     "retry": 3660,
     "queue_limit": 8,
@@ -198,6 +203,7 @@ SCAN_SECONDS = env("MEMRELAY_SCAN_SECONDS")
 SWEEP_SECONDS = env("MEMRELAY_SWEEP_SECONDS")
 SETTLE_SECONDS = env("MEMRELAY_SETTLE_SECONDS")
 VANISHED_FILES, VANISHED_PERCENT = env("MEMRELAY_VANISHED_FILES"), env("MEMRELAY_VANISHED_PERCENT")
+FAULT_POINT = env("MEMRELAY_FAULT_POINT")
 IMPORT_FILE_BYTES, IMPORT_FOLDERS = env("MEMRELAY_IMPORT_FILE_BYTES"), env("MEMRELAY_IMPORT_FOLDERS")
 
 LOGGING = {

@@ -1,0 +1,10 @@
+from django.utils.translation import gettext_lazy as _
+
+from apps.base.errors import MemRelayError
+
+
+class CannotListen(MemRelayError):
+    code = "CANNOT_LISTEN"
+    status = 500
+    sentence = _("Port {port} of {host} cannot be opened.")
+    hint = _("Stop the other program, or choose another port with --port or MEMRELAY_PORT.")
