@@ -10,18 +10,33 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, get_args
 
+from django.utils import timezone
 from django.utils.translation import gettext
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, field_validator, model_validator
+from pydantic_core import PydanticKnownError
 
 from apps.base.errors import Denied, FeatureDisabled, Invalid
+from apps.base.text import without_surrogates
 from apps.operations.caller import Caller, Right
 from apps.operations.features import Feature, is_on
 from apps.operations.messages import message_for
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+LARGEST_NUMBER = 2**63 - 1  # What a column of SQLite holds.
+
+
+class _Unchanged:
+    def __repr__(self) -> str:
+        return "UNCHANGED"
+
+
+# The default of an argument that a caller may leave out, where null means something of its own ("none").
+UNCHANGED: Any = _Unchanged()
 
 
 class Effect(Enum):
@@ -36,18 +51,32 @@ class Arguments(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
+    @model_validator(mode="before")
+    @classmethod
+    def leave_out_nulls(cls, raw: Any) -> Any:
+        """Agents send null for "not given"; it means that, unless the argument itself may be null."""
+        if not isinstance(raw, dict):
+            return raw
+        return {name: value for name, value in raw.items() if value is not None or cls._may_be_null(name)}
+
+    @classmethod
+    def _may_be_null(cls, name: str) -> bool:
+        field = cls.model_fields.get(name)
+        return field is None or field.is_required() or type(None) in get_args(field.annotation)
+
     @field_validator("*", mode="wrap")
     @classmethod
     def unpack_json_in_strings(cls, value: Any, validate: Callable[[Any], Any]) -> Any:
         """Some MCP clients send lists and objects as JSON inside a string."""
+        value = storable(value)
         try:
             return validate(value)
         except ValidationError:
             if not (isinstance(value, str) and value.lstrip()[:1] in ("[", "{")):
                 raise
             try:
-                unpacked = json.loads(value)
-            except ValueError:
+                unpacked = storable(json.loads(value))
+            except (ValueError, RecursionError):
                 unpacked = value  # Not JSON after all: the first complaint stands.
             return validate(unpacked)
 
@@ -67,7 +96,8 @@ class Operation(Generic[P, R]):
             raise Denied(verb=self.needs.value)
         if self.feature and not is_on(self.feature):
             raise FeatureDisabled(feature=self.feature.value)
-        return self.function(caller, *args, **kwargs)
+        with timezone.override(caller.zone):
+            return self.function(caller, *args, **kwargs)
 
     def perform(self, caller: Caller, raw: Mapping[str, Any]) -> R:
         """Do it with arguments from outside, once they have proved sound."""
@@ -75,8 +105,14 @@ class Operation(Generic[P, R]):
         return do(caller, **sent_values(self.accept(raw)))
 
     def answer(self, caller: Caller, raw: Mapping[str, Any]) -> BaseModel:
-        """Do it, and put the result in the shape that goes over a wire."""
-        return self.shape(self.perform(caller, raw))
+        """Do it, and put the result in the shape that goes over a wire, its times in the caller's zone (D-25)."""
+        return self.answer_accepted(caller, sent_values(self.accept(raw)))
+
+    def answer_accepted(self, caller: Caller, arguments: Mapping[str, Any]) -> BaseModel:
+        """The same with arguments that somebody else has checked against their types."""
+        do: Callable[..., R] = self
+        with timezone.override(caller.zone):
+            return self.shape(do(caller, **arguments))
 
     def accept(self, raw: Mapping[str, Any]) -> BaseModel:
         """Check raw arguments. Raises ``Invalid`` naming each field that is not right."""
@@ -106,10 +142,7 @@ class Operation(Generic[P, R]):
     @cached_property
     def arguments(self) -> type[Arguments]:
         _caller, *parameters = inspect.signature(self.function, eval_str=True).parameters.values()
-        fields: dict[str, Any] = {
-            parameter.name: (parameter.annotation, ... if parameter.default is parameter.empty else parameter.default)
-            for parameter in parameters
-        }
+        fields: dict[str, Any] = {parameter.name: (parameter.annotation, _default(parameter)) for parameter in parameters}
         return create_model(_camel(self.name), __base__=Arguments, **fields)
 
 
@@ -135,6 +168,22 @@ def operation(
     return declare
 
 
+def storable(value: Any) -> Any:
+    """The same value without what no column and no file can hold: halves of a character, numbers past 64 bits."""
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return without_surrogates(value)
+    elif isinstance(value, int) and not -LARGEST_NUMBER <= value <= LARGEST_NUMBER:
+        raise PydanticKnownError("int_parsing_size")
+    elif isinstance(value, list):
+        return [storable(part) for part in value]
+    elif isinstance(value, dict):
+        return {storable(key): storable(part) for key, part in value.items()}
+    return value
+
+
 def sent_values(model: BaseModel) -> dict[str, Any]:
     """What a caller did send; the rest is left to the function's own defaults."""
     return {name: getattr(model, name) for name in model.model_fields_set}
@@ -147,6 +196,14 @@ def invalid(problems: Iterable[Mapping[str, Any]]) -> Invalid:
         name = ".".join(str(part) for part in problem["loc"]) or gettext("arguments")
         fields.setdefault(name, message_for(problem))
     return Invalid(fields=fields)
+
+
+def _default(parameter: inspect.Parameter) -> Any:
+    if parameter.default is parameter.empty:
+        return ...
+    if parameter.default is UNCHANGED:
+        return Field(default_factory=lambda: UNCHANGED)  # No default in the schema: nothing a caller could send.
+    return parameter.default
 
 
 def _camel(name: str) -> str:

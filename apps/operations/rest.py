@@ -31,14 +31,16 @@ class ErrorOut(BaseModel):
     error: ErrorFields
 
 
-REFUSALS = frozenset({400, 401, 403, 404, 409, 422, 429, 503})
+REFUSALS = frozenset({400, 401, 403, 404, 409, 413, 422, 429, 500, 503})
 
 
-def route(router: Router, method: str, path: str, operation: Operation[..., Any], *, status: int = 200) -> None:
+def route(
+    router: Router, method: str, path: str, operation: Operation[..., Any], *, status: int = 200, named: str = ""
+) -> None:
     """Answer ``method path`` with an operation.
 
     Arguments named in the path come from the path; the others come from the query string of a GET or DELETE and from the
-    JSON body of anything else.
+    JSON body of anything else. ``named`` is the second path's name, where an operation has two.
     """
     in_path = set(NAMES_IN_PATH.findall(path))
     rest = _without(operation.arguments, in_path)
@@ -46,7 +48,7 @@ def route(router: Router, method: str, path: str, operation: Operation[..., Any]
     def view(request: HttpRequest, **given: Any) -> Status:
         if "sent" in given:
             given |= sent_values(given.pop("sent"))
-        return Status(status, operation.shape(operation(request.auth, **given)))  # type: ignore[attr-defined]
+        return Status(status, operation.answer_accepted(request.auth, given))  # type: ignore[attr-defined]
 
     fields = operation.arguments.model_fields
     parameters = [Parameter("request", Parameter.POSITIONAL_OR_KEYWORD)]
@@ -60,7 +62,7 @@ def route(router: Router, method: str, path: str, operation: Operation[..., Any]
         [method],
         view,
         response={status: operation.answers, REFUSALS: ErrorOut},
-        operation_id=operation.name,
+        operation_id=named or operation.name,
         summary=operation.summary,
         description=operation.manual,
     )
