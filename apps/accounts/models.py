@@ -34,3 +34,17 @@ class McpToken(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class SignInTries(models.Model):
+    """Tries to sign in under one name or from one address since ``since``; in the database, so that all processes count."""
+
+    key = models.CharField(max_length=64, primary_key=True)  # A digest: what people type as a name may be a password.
+    tries = models.PositiveIntegerField()
+    since = models.DateTimeField(db_index=True)
+
+    class Meta:
+        verbose_name_plural = "sign-in tries"
+
+    def __str__(self) -> str:
+        return self.key
