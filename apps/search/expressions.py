@@ -27,6 +27,9 @@ COMMON = frozenset(
     "whose why will with would you your".split()
 )
 
+# The same for Chinese: a pair that holds one of these says little about what a text is about.
+COMMON_CHARACTERS = frozenset("的了吗呢吧啊么什是这那哪们")
+
 
 class Match(StrEnum):
     """How a document was found, best first."""
@@ -43,7 +46,7 @@ class Unit:
 
     exact: str
     loose: str
-    any: str
+    any: tuple[str, ...]
     prefix: str
     is_common: bool = False
     is_name: bool = False
@@ -51,8 +54,11 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Rung:
+    """``alternatives`` are the parts of an expression any of which is enough."""
+
     expression: str
     match: Match
+    alternatives: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +77,19 @@ def understand(query: str) -> Ask | None:
         return None
     telling = [unit for unit in found if not unit.is_common] or found
     asked = telling[:MAX_UNITS]
-    return Ask(tuple(_rungs(asked)), segment(query).words[:200], len(telling) > MAX_UNITS)
+    in_a_row = _phrase_of(list(pieces(query))) if 1 < len(asked) <= MAX_UNITS and '"' not in query else asked[0].exact
+    return Ask(tuple(_rungs(asked, in_a_row)), segment(query).words[:200], len(telling) > MAX_UNITS)
 
 
-def _rungs(units: Sequence[Unit]) -> Iterator[Rung]:
+def _rungs(units: Sequence[Unit], in_a_row: str) -> Iterator[Rung]:
     has_name = any(unit.is_name for unit in units)
     prefix = Rung(_all(unit.prefix for unit in units), Match.PREFIX)
     ladder = [
+        Rung(in_a_row, Match.ALL_WORDS),
         Rung(_all(unit.exact for unit in units), Match.ALL_WORDS),
         Rung(_all(unit.loose for unit in units), Match.ALL_WORDS),
-        *([prefix] if has_name else []),
-        Rung(" OR ".join(unit.any for unit in units), Match.ANY_WORD),
+        *([prefix] if has_name else []),  # Before any of the words: CONN_RES means the identifier.
+        any_of([alternative for unit in units for alternative in unit.any]),
         prefix,
     ]
     asked: set[str] = set()
@@ -89,6 +97,11 @@ def _rungs(units: Sequence[Unit]) -> Iterator[Rung]:
         if rung.expression not in asked:
             asked.add(rung.expression)
             yield rung
+
+
+def any_of(alternatives: Sequence[str]) -> Rung:
+    single = tuple(dict.fromkeys(alternatives))
+    return Rung(" OR ".join(single), Match.ANY_WORD, single)
 
 
 def _all(expressions: Iterable[str]) -> str:
@@ -114,7 +127,7 @@ def _phrase_unit(text: str) -> Iterator[Unit]:
         yield _unit(found[0])
     elif found:
         expression = _phrase_of(found)
-        yield Unit(expression, expression, expression, expression)
+        yield Unit(expression, expression, (expression,), expression)
 
 
 def _unit(piece: Piece) -> Unit:
@@ -123,7 +136,7 @@ def _unit(piece: Piece) -> Unit:
             return _run_unit(piece)
         case Shape.SIGN:
             expression = _quoted([piece.surface])
-            return Unit(expression, expression, expression, expression)
+            return Unit(expression, expression, (expression,), expression)
         case Shape.COMPOUND:
             return _name_unit(piece) if len(piece.parts) > 1 else _word_unit(piece.parts[0])
 
@@ -132,7 +145,7 @@ def _word_unit(part: Part) -> Unit:
     expression = _word(part.surface, part.token)
     beginning = part.token if part.surface.startswith(part.token) and len(part.token) > 2 else part.surface
     prefix = f"{_quoted([beginning])} *" if len(beginning) > 1 else expression
-    return Unit(expression, expression, expression, prefix, is_common=part.surface in COMMON)
+    return Unit(expression, expression, (expression,), prefix, is_common=part.surface in COMMON)
 
 
 def _word(surface: str, token: str) -> str:
@@ -147,27 +160,25 @@ def _name_unit(piece: Piece) -> Unit:
     phrase = _quoted(parts)
     prefix = f"{_quoted([*parts[:-1], piece.parts[-1].surface])} *"
     if not piece.names:
-        return Unit(phrase, phrase, phrase, prefix, is_name=True)
+        return Unit(phrase, phrase, (phrase,), prefix, is_name=True)
     whole = piece.names[0].token
     exact = _word(whole, stem(whole)) if whole.isalpha() else _quoted([whole])
     wide = f"({exact} OR {phrase})"
-    return Unit(exact, wide, wide, f"({prefix} OR names : {_quoted([whole])} *)", is_name=True)
+    return Unit(exact, wide, (wide,), f"({prefix} OR names : {_quoted([whole])} *)", is_name=True)
 
 
 def _run_unit(piece: Piece) -> Unit:
     if len(piece.parts) == 1:
         expression = f"{_quoted([piece.surface])} *"
-        return Unit(expression, expression, expression, expression)
+        return Unit(expression, expression, (expression,), expression)
     pairs = [part.token for part in piece.parts[:-1]]
     phrase = _quoted(pairs)
     if len(piece.surface) <= _SHORT_RUN:
-        return Unit(phrase, phrase, phrase, phrase)
+        return Unit(phrase, phrase, (phrase,), phrase)
     single = list(dict.fromkeys(pairs))
-    return Unit(phrase, f"({_all(_quoted([pair]) for pair in single)})", _any_pair(single), phrase)
-
-
-def _any_pair(pairs: Sequence[str]) -> str:
-    return f"({' OR '.join(_quoted([pair]) for pair in pairs[: 2 * MAX_UNITS])})"
+    telling = [pair for pair in single if not COMMON_CHARACTERS.intersection(pair)] or single
+    any_pair = tuple(_quoted([pair]) for pair in telling[: 2 * MAX_UNITS])
+    return Unit(phrase, f"({_all(_quoted([pair]) for pair in telling)})", any_pair, phrase)
 
 
 def _phrase_of(found: Sequence[Piece]) -> str:

@@ -10,19 +10,27 @@ from django.db.backends.utils import CursorWrapper
 
 from apps.search.cursors import MAX_DEPTH, Reason
 from apps.search.errors import EmptyQuery
-from apps.search.expressions import Ask, Match, understand
-from apps.search.index import stored_time, tag_line
+from apps.search.expressions import Ask, Match, Rung, any_of, understand
+from apps.search.index import RANK, stored_time, tag_line
 
 _FACTS = "d.id, d.stable_id, d.resource, d.scope_key, d.revision"
-# CROSS JOIN keeps this order: the text index gives rows best first, and each is looked up until the limit is full.
+# CROSS JOIN keeps this order: the words lead, and a document is only looked up by its key. Sorting here keeps the best
+# few; ORDER BY rank lets FTS5 prepare a statement of its own and sort them all (twice as slow for a rare word).
 _RANKED = f"""
-    SELECT {_FACTS}, search_text.rank FROM search_text CROSS JOIN search_document d ON d.id = search_text.rowid
-    WHERE search_text MATCH %s AND {{filters}} ORDER BY search_text.rank LIMIT %s
+    SELECT {_FACTS}, {RANK.replace("(", "(search_text, ")} AS score
+    FROM search_text CROSS JOIN search_document d ON d.id = search_text.rowid
+    WHERE search_text MATCH %s AND {{filters}} ORDER BY score, d.id LIMIT %s
 """
 _TITLED = f"""
     SELECT {_FACTS}, 0.0 FROM search_document d INDEXED BY search_document_title
     WHERE d.title_key = %s AND {{filters}} ORDER BY d.updated_at DESC, d.id LIMIT %s
 """
+_BOUNDED_COUNT = "SELECT count(*) FROM (SELECT 1 FROM search_text WHERE search_text MATCH %s LIMIT %s)"
+
+# Ranking costs a microsecond or two for each row and word. A question of common words would rank half of a large store,
+# so it is asked by its rarer words, as many as stay within so many rows, and by these few at least.
+ROWS_TO_RANK = 4_000
+LEAST_WORDS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +146,32 @@ def _climb(cursor: CursorWrapper, ask: Ask, filters: _Filters, wanted: int) -> d
     for rung in ask.rungs:
         if len(found) >= wanted:
             break
-        if rung is ask.rungs[-1] and rung.match is Match.PREFIX and found:
-            break  # Words that merely begin so are worth showing where nothing else was found.
+        if rung.match is Match.PREFIX and found:
+            continue  # Words that merely begin so are worth showing where nothing else was found.
+        if len(rung.alternatives) > LEAST_WORDS:
+            rung = _by_rarer_words(cursor, rung)
         cursor.execute(ranked, [rung.expression, *filters.values, wanted])
         _take(cursor, found, rung.match, wanted)
     return found
+
+
+def _by_rarer_words(cursor: CursorWrapper, rung: Rung) -> Rung:
+    cursor.execute("SELECT max(id) FROM search_document")
+    if (cursor.fetchone()[0] or 0) <= ROWS_TO_RANK:
+        return rung
+    counted = []
+    for alternative in rung.alternatives:
+        cursor.execute(_BOUNDED_COUNT, [alternative, ROWS_TO_RANK])
+        counted.append((cursor.fetchone()[0], alternative))
+    counted = sorted(pair for pair in counted if pair[0])
+    chosen = [alternative for _, alternative in counted[:LEAST_WORDS]]
+    rows = sum(count for count, _ in counted[:LEAST_WORDS])
+    for count, alternative in counted[LEAST_WORDS:]:
+        rows += count
+        if rows > ROWS_TO_RANK:
+            break
+        chosen.append(alternative)
+    return any_of(chosen or rung.alternatives[:1])
 
 
 def _take(cursor: CursorWrapper, found: dict[int, Hit], match: Match, wanted: int) -> None:

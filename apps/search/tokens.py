@@ -14,7 +14,7 @@ A text becomes two streams, and FTS5 only splits them at spaces (see ``FTS_TOKEN
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from functools import lru_cache
 from operator import add
@@ -55,6 +55,8 @@ _RUN_OR_SIGN = re.compile(rf"(?P<run>[{_UNSPACED}]+)|(?P<sign>[{_SIGNS}])")
 _HUMP = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]+\Z")
 _LETTER_BESIDE_DIGIT = re.compile(r"(?<=[0-9])(?=[A-Za-z])|(?<=[A-Za-z])(?=[0-9])")
+_CLUSTER = re.compile(r".[\u0300-\u036f\u3099\u309a\uff9e\uff9f\u1160-\u11ff]*", re.DOTALL)
+_CHUNK = re.compile(r"\S+")
 _PATH_END = re.compile(r"[/\\]+")
 _CONTRACTIONS = frozenset({"s", "re", "ve", "ll", "d", "m"})
 
@@ -146,6 +148,9 @@ def plain(text: str) -> str:
     return _CHANGED.sub(_plain_letter, unicodedata.normalize("NFKC", text))
 
 
+_plain_cluster = lru_cache(maxsize=2_048)(plain)
+
+
 def _plain_letter(match: re.Match[str]) -> str:
     return _PLAIN.get(match[0], "")
 
@@ -178,10 +183,23 @@ def pieces(text: str) -> Iterator[Piece]:
 
 def tokens(text: str) -> Iterator[Token]:
     """All tokens of a text with their places in it, in reading order; a name comes before its parts."""
-    for match in re.finditer(r"\S+", text):
-        chunk, places = _plain_with_places(match[0], match.start())
-        for piece in _pieces(chunk):
-            yield from _tokens_of(piece, places)
+    for match in _CHUNK.finditer(text):
+        offset = match.start()
+        for token, start, end, kind in chunk_tokens(match[0]):
+            yield Token(token, start + offset, end + offset, kind)
+
+
+def chunk_tokens(chunk: str) -> Sequence[Token]:
+    """The tokens of one stretch without white space; short ones, which come again and again, from a cache."""
+    return _short_chunk_tokens(chunk) if len(chunk) <= _CACHED_CHUNK else _tokens_of_chunk(chunk)
+
+
+def _tokens_of_chunk(chunk: str) -> tuple[Token, ...]:
+    became, places = _plain_with_places(chunk)
+    return tuple(token for piece in _pieces(became) for token in _tokens_of(piece, places))
+
+
+_short_chunk_tokens = lru_cache(maxsize=4_096)(_tokens_of_chunk)
 
 
 def _tokens_of(piece: Piece, places: range | list[int]) -> Iterator[Token]:
@@ -202,19 +220,21 @@ def _placed(part: Part, kind: Kind, places: range | list[int]) -> Token:
     return Token(part.token, places[part.start], places[part.end], kind)
 
 
-def _plain_with_places(chunk: str, offset: int) -> tuple[str, range | list[int]]:
+def _plain_with_places(chunk: str) -> tuple[str, range | list[int]]:
     """``plain(chunk)`` and for each place in it (its end included) the place in the original text."""
     whole = plain(chunk)
     if whole == chunk:
-        return chunk, range(offset, offset + len(chunk) + 1)
+        return chunk, range(len(chunk) + 1)
     built: list[str] = []
     places: list[int] = []
     # A letter goes together with the marks behind it (and with hangul vowels and finals), as NFKC composes them.
-    for cluster in re.finditer(r".[\u0300-\u036f\u3099\u309a\uff9e\uff9f\u1160-\u11ff]*", chunk, re.DOTALL):
-        became = plain(cluster[0])
+    place = 0
+    for cluster in _CLUSTER.findall(chunk):
+        became = _plain_cluster(cluster)
         built.append(became)
-        places += [offset + cluster.start()] * len(became)
-    places.append(offset + len(chunk))
+        places += [place] * len(became)
+        place += len(cluster)
+    places.append(len(chunk))
     return "".join(built), places
 
 
