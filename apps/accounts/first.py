@@ -23,6 +23,8 @@ def one_time_password() -> str:
 
 def ensure_administrator() -> str | None:
     """Make the administrator where there is none. Answers the one-time password, or None where somebody administers."""
+    if User.objects.filter(is_superuser=True, is_active=True).exists():
+        return None  # At nearly every start: spare it the hashing.
     password = one_time_password()
     user = User(username=ADMINISTRATOR, is_staff=True, is_superuser=True, must_change_password=True)
     user.set_password(password)  # Hashing takes its time: before the transaction.
