@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from apps.search.expressions import COMMON, COMMON_CHARACTERS
 from apps.search.stems import IRREGULAR
@@ -51,6 +52,7 @@ def excerpt(text: str, query: str, width: int = 240) -> Excerpt:
     return _cut(text, *_window(text, start, end, width), needles)
 
 
+@lru_cache(maxsize=256)
 def _needles(query: str) -> _Needles:
     wanted: dict[str, int] = {}
     single: set[str] = set()

@@ -202,7 +202,7 @@ def _tokens_of_chunk(chunk: str) -> tuple[Token, ...]:
 _short_chunk_tokens = lru_cache(maxsize=4_096)(_tokens_of_chunk)
 
 
-def _tokens_of(piece: Piece, places: range | list[int]) -> Iterator[Token]:
+def _tokens_of(piece: Piece, places: "_Places") -> Iterator[Token]:
     for name in piece.names:
         yield _placed(name, Kind.NAME, places)
     match piece.shape:
@@ -216,26 +216,33 @@ def _tokens_of(piece: Piece, places: range | list[int]) -> Iterator[Token]:
         yield _placed(part, kind, places)
 
 
-def _placed(part: Part, kind: Kind, places: range | list[int]) -> Token:
-    return Token(part.token, places[part.start], places[part.end], kind)
+class _Places(NamedTuple):
+    """For each character of a plain text where the original characters it came from start and end."""
+
+    starts: Sequence[int]
+    ends: Sequence[int]
 
 
-def _plain_with_places(chunk: str) -> tuple[str, range | list[int]]:
-    """``plain(chunk)`` and for each place in it (its end included) the place in the original text."""
-    whole = plain(chunk)
-    if whole == chunk:
-        return chunk, range(len(chunk) + 1)
+def _placed(part: Part, kind: Kind, places: _Places) -> Token:
+    return Token(part.token, places.starts[part.start], places.ends[part.end - 1], kind)
+
+
+def _plain_with_places(chunk: str) -> tuple[str, _Places]:
+    if plain(chunk) == chunk:
+        return chunk, _Places(range(len(chunk)), range(1, len(chunk) + 1))
     built: list[str] = []
-    places: list[int] = []
-    # A letter goes together with the marks behind it (and with hangul vowels and finals), as NFKC composes them.
+    starts: list[int] = []
+    ends: list[int] = []
     place = 0
+    # A letter goes together with the marks behind it (and with hangul vowels and finals), as NFKC composes them.
     for cluster in _CLUSTER.findall(chunk):
         became = _plain_cluster(cluster)
+        end = place + len(cluster)
         built.append(became)
-        places += [place] * len(became)
-        place += len(cluster)
-    places.append(len(chunk))
-    return "".join(built), places
+        starts += [place] * len(became)
+        ends += [end] * len(became)
+        place = end
+    return "".join(built), _Places(starts, ends)
 
 
 def _pieces(text: str) -> Iterator[Piece]:
