@@ -81,7 +81,7 @@ fmt: install-dev ## format the code
 
 messages: install-dev ## gather texts, compile translations
 	$(PYTHON) manage.py makemessages --locale zh_Hans --no-location --ignore .venv --ignore staticfiles
-	$(PYTHON) -m tests.translations compile
+	$(VENV)/bin/pybabel compile --domain django --directory locale
 
 settings: install-dev ## print docs/settings.md
 	$(PYTHON) -m memrelay.options > docs/settings.md

@@ -180,12 +180,13 @@ STORAGES = {
 USE_TZ = True
 TIME_ZONE = "UTC"
 CALLER_ZONE = env("MEMRELAY_TIME_ZONE")
-LANGUAGE_CODE = env("MEMRELAY_LANGUAGE")
 LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
+LANGUAGE_GIVEN = env("MEMRELAY_LANGUAGE")  # A check names one that is unknown; with it Django could not even start.
+LANGUAGE_CODE = LANGUAGE_GIVEN if LANGUAGE_GIVEN in dict(LANGUAGES) else "en"
 LOCALE_PATHS = [PROJECT_FOLDER / "locale"]
 
 # What the rooms tell each other without knowing each other: visible lists, called in this order.
-CHANGE_LISTENERS: list[str] = []
+CHANGE_LISTENERS: list[str] = ["apps.memories.listeners.follow_workspaces"]
 DEPENDENCY_LISTENERS: list[str] = []
 SECRET_VALUE_SOURCES: list[str] = []
 FEATURE_SWITCHES: dict[str, str] = {}

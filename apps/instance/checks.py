@@ -118,7 +118,7 @@ def zone_is_known(**kwargs: Any) -> list[CheckMessage]:
 
 def language_is_known(**kwargs: Any) -> list[CheckMessage]:
     known = [code for code, _name in settings.LANGUAGES]
-    if settings.LANGUAGE_CODE in known:
+    if settings.LANGUAGE_GIVEN in known:
         return []
     return [
         Error(

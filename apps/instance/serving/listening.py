@@ -12,14 +12,16 @@ BACKLOG = 2048
 
 def listen(host: str, port: int) -> socket.socket:
     """Open the port; raise ``CannotListen`` with the reason. Port 0 takes any free one."""
+    if not 0 <= port <= 65535:
+        raise CannotListen(_("There is no port {port}; ports go up to 65535."), host=host, port=port)
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
         return socket.create_server((host, port), family=family, backlog=BACKLOG)
-    except (OSError, OverflowError) as failure:
+    except OSError as failure:
         raise CannotListen(_reason(failure), host=host, port=port) from failure
 
 
-def _reason(failure: Exception) -> str:
+def _reason(failure: OSError) -> str:
     match failure:
         case OSError(errno=errno.EADDRINUSE):
             return _("Port {port} of {host} is in use by another program.")

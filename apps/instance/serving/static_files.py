@@ -24,7 +24,8 @@ def gather_static_files() -> bool:
         # These files are public and belong to the program: a private umask must not hide them from its other users.
         mask = os.umask(0o022)
         try:
-            call_command("collectstatic", interactive=False, verbosity=0)
+            # Cleared first: a source whose new state has an older date would not be copied over the old one.
+            call_command("collectstatic", interactive=False, clear=True, verbosity=0)
             stamp.write_text(state, encoding="ascii")
         finally:
             os.umask(mask)

@@ -1,0 +1,95 @@
+import os
+import signal
+import sys
+
+import pytest
+
+from apps.instance.errors import CannotListen
+from apps.instance.serving import children
+from apps.instance.serving.children import Child, pause_before
+from apps.instance.serving.listening import listen
+from apps.instance.serving.processes import Process, everyone, look_at
+
+SLEEPER = [sys.executable, "-c", "import time; time.sleep(60)"]
+
+
+@pytest.fixture
+def child():
+    one = Child("sleeper", SLEEPER)
+    yield one
+    one.kill()
+
+
+def test_pauses_grow_and_end_at_half_a_minute():
+    assert [pause_before(deaths) for deaths in (1, 2, 3, 4, 5)] == [0.0, 0.5, 1.0, 2.0, 4.0]
+    assert pause_before(50) == 30.0
+
+
+def test_a_child_leads_a_group_of_its_own_and_hears_signals(child):
+    child.start()
+    assert os.getpgid(child.pid) == child.pid
+    assert child.trouble() == ""
+    child.ask_to_stop()
+    child.running.wait(10)
+    assert child.trouble() == "it was killed by SIGTERM"
+
+
+def test_a_killed_child_may_start_again_at_once_and_one_that_keeps_dying_waits(child):
+    for deaths in range(1, 6):
+        child.start()
+        os.kill(child.pid, signal.SIGKILL)
+        child.running.wait(10)
+        child.put_down(child.trouble())
+        assert child.deaths == deaths
+    assert child.state == "failing"
+    assert child.last_trouble == "it was killed by SIGKILL"
+
+
+def test_old_deaths_are_forgiven(child, monkeypatch):
+    child.start()
+    child.deaths = 3
+    monkeypatch.setattr(children, "QUIET_SECONDS", -1.0)
+    child.forgive()
+    assert child.deaths == 0
+
+
+def test_a_vanished_grandchild_is_trouble():
+    family = Child("family", SLEEPER, generations=1)
+    family.start()
+    try:
+        family.family = {family.pid: look_at(family.pid).started}
+        assert family.trouble() == ""
+        family.family = {family.pid: 1}  # The pid was given to another process.
+        assert "vanished" in family.trouble()
+    finally:
+        family.kill()
+
+
+def test_descendants_are_met_as_far_down_as_asked():
+    tree = [
+        Process(pid=10, parent=1, started=5, zombie=False),
+        Process(pid=11, parent=10, started=6, zombie=False),
+        Process(pid=12, parent=11, started=7, zombie=False),
+        Process(pid=13, parent=12, started=8, zombie=False),
+        Process(pid=14, parent=10, started=9, zombie=True),
+    ]
+    family = Child("family", SLEEPER, generations=2)
+    family.running = type("Running", (), {"pid": 10})()
+    family.meet(tree)
+    assert family.family == {11: 6, 12: 7}
+
+
+def test_this_process_stands_in_the_list_of_everyone():
+    assert look_at(os.getpid()) in list(everyone())
+    assert look_at(2**22 + 1) is None
+
+
+def test_a_port_is_opened_and_the_reason_told_where_it_cannot_be():
+    with listen("127.0.0.1", 0) as listener:
+        port = listener.getsockname()[1]
+        with pytest.raises(CannotListen, match=f"Port {port} of 127.0.0.1 is in use by another program."):
+            listen("127.0.0.1", port)
+    with pytest.raises(CannotListen, match="is no address of this machine"):
+        listen("no such host", 8765)
+    with pytest.raises(CannotListen, match="There is no port 70000"):
+        listen("127.0.0.1", 70000)
