@@ -53,6 +53,6 @@ def zone_of(request: HttpRequest) -> ZoneInfo:
         try:
             if name:
                 return ZoneInfo(name)
-        except (ZoneInfoNotFoundError, ValueError):
+        except (ZoneInfoNotFoundError, ValueError, OSError):  # OSError: a folder of zones, a name no file may have.
             continue
     return ZoneInfo("UTC")
