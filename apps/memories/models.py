@@ -40,10 +40,13 @@ class Scope(models.Model):
 
     key = models.CharField(max_length=80, primary_key=True)
     version = models.PositiveBigIntegerField(default=0)
-    policy = models.CharField(max_length=10, default="direct", choices=[("direct", _("Direct")), ("reviewed", _("Reviewed"))])
+    policy = models.CharField(
+        max_length=10, default="direct", choices=[("direct", _("Direct")), ("reviewed", _("Reviewed"))]
+    )
     reserved_revisions = models.PositiveBigIntegerField(default=0)  # L-23: written to scope.json in blocks.
     alarm = models.JSONField(null=True, blank=True)  # Why the scan stopped in red (L-11); null is fine.
     notices = models.JSONField(default=list, blank=True)  # Twins and files that could not be read, of the last scan.
+    outside_pending = models.BooleanField(default=False)  # The last scan saw changes it could not take in yet.
     scanned_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -159,7 +162,9 @@ class LogicalOperation(models.Model):
 
     id = models.CharField(max_length=40, primary_key=True)
     name = models.CharField(max_length=80)
-    state = models.CharField(max_length=8, default=OPEN, choices=[(OPEN, _("Open")), (CLOSED, _("Closed")), (PARTIAL, _("Partial"))])
+    state = models.CharField(
+        max_length=8, default=OPEN, choices=[(OPEN, _("Open")), (CLOSED, _("Closed")), (PARTIAL, _("Partial"))]
+    )
     closing_number = models.PositiveBigIntegerField(null=True, unique=True)
     actor = models.CharField(max_length=120)
     origin = models.CharField(max_length=12)
@@ -266,6 +271,19 @@ class Checkpoint(models.Model):
 
     def __str__(self) -> str:
         return str(self.memory_id)
+
+
+class MemoryTag(models.Model):
+    """A tag of a memory, so that a list by tag reads only what has it."""
+
+    memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="tag_rows")
+    tag_key = models.CharField(max_length=200)
+
+    class Meta:
+        indexes = [models.Index(fields=["tag_key", "memory"], name="tag_lookup")]
+
+    def __str__(self) -> str:
+        return self.tag_key
 
 
 class MemoryLink(models.Model):

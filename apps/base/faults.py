@@ -1,0 +1,24 @@
+"""Named places where a test may kill the process, to see what a crash there leaves behind."""
+
+import os
+import signal
+
+from django.conf import settings
+
+POINTS = [
+    "before-record",  # Checked, nothing written yet.
+    "inside-record",  # All rows written, the transaction still open.
+    "after-record",  # Committed, no file written.
+    "before-rename",  # The new bytes lie in a dot-named file beside the place.
+    "after-rename",  # The file is in place.
+    "between-files",  # The new file of a move is there, the old one too.
+    "before-sync",  # The sweep has looked at the files, none is durable yet.
+    "after-sync",  # Files are durable, their intents still open.
+    "after-clear",  # Intents are cleared.
+]
+
+
+def fault(point: str) -> None:
+    """Die here, as from ``kill -9``, if ``MEMRELAY_FAULT_POINT`` names this point. Costs one comparison otherwise."""
+    if settings.FAULT_POINT and settings.FAULT_POINT == point:
+        os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,541 @@
+"""Step 2 of the road: everything one commit changes, written in one short transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Protocol
+
+from django.conf import settings
+from django.db.models import F
+
+from apps.base import clock
+from apps.base.faults import fault
+from apps.base.ids import new_id
+from apps.base.text import fold, nfc, same_slug_key, slug_for, with_suffix
+from apps.base.transactions import short_transaction
+from apps.changes.models import Change as LogEntry
+from apps.changes.services import record as log
+from apps.leases.selectors import refuse_if_busy
+from apps.memories import checkpoint_text, documents, scope_files
+from apps.memories.documents import Facts
+from apps.memories.errors import HeadConflict, MemoryUnknown, PathTaken, RevisionConflict
+from apps.memories.ledger.operations import mark_closed, new_operation
+from apps.memories.links import links
+from apps.memories.models import (
+    Alias,
+    Checkpoint,
+    FileIntent,
+    Folder,
+    LogicalOperation,
+    Memory,
+    MemoryLink,
+    MemoryRevision,
+    MemoryTag,
+    Resource,
+    Scope,
+    ScopeCommit,
+    Status,
+)
+from apps.memories.scopes import SCOPE_FILE
+from apps.memories.store import Signature, digest
+from apps.operations.caller import Caller, Origin
+from apps.search.index import IndexEntry, index_remove, index_write_many
+
+REVISION_BLOCK = 1000  # L-23: how many revision numbers one scope.json reserves ahead.
+NEAR_SLUGS = 50
+AREAS = {Resource.MEMORY: "memories", Resource.CHECKPOINT: "checkpoints", Resource.CURATED: "curated"}
+ARCHIVE = "archive"
+OUTSIDE_EDIT_KEPT = "outside_edit_kept"
+
+
+class Change(Protocol):
+    """One change of a commit. ``apply`` runs inside the transaction and decides everything there (L-12)."""
+
+    def apply(self, recording: Recording) -> Outcome: ...
+
+
+@dataclass(frozen=True)
+class Part:
+    """The changes of one scope."""
+
+    scope_key: str
+    changes: Sequence[Change]
+
+
+@dataclass
+class Outcome:
+    """What one change led to."""
+
+    memory: Memory
+    changed: bool = True
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Committed:
+    """One commit as it stands in the database, and afterwards which files could not be written yet."""
+
+    commit: ScopeCommit
+    operation: LogicalOperation
+    outcomes: list[Outcome]
+    paths: list[str]
+
+
+def record(
+    caller: Caller,
+    parts: Sequence[Part],
+    *,
+    name: str,
+    reason: str = "",
+    operation: LogicalOperation | None = None,
+    expected_head: int | None = None,
+    within: Callable[[list[Committed]], None] | None = None,
+) -> list[Committed]:
+    """Write the rows of a deed. Without ``operation`` the deed is one logical operation, closed at once.
+
+    ``within`` runs last in the same transaction (L-13): receipts, job rows and cursors move with the write or not at all.
+    """
+    with short_transaction():
+        now = clock.now()
+        owner = operation or new_operation(caller, name, reason, now)
+        if operation is None:
+            mark_closed(owner, now)
+            owner.save(force_insert=True)
+        done = [_record_part(caller, part, owner, reason, now, expected_head) for part in parts]
+        if within:
+            within(done)
+        fault("inside-record")
+    return done
+
+
+def _record_part(
+    caller: Caller, part: Part, operation: LogicalOperation, reason: str, now: datetime, expected_head: int | None
+) -> Committed:
+    scope, is_new = Scope.objects.get_or_create(key=part.scope_key)
+    refuse_if_busy(part.scope_key)
+    if expected_head is not None and scope.version != expected_head:
+        raise HeadConflict(current=scope.version, given=expected_head)
+    recording = Recording(caller, scope, operation, reason, now, len(part.changes))
+    if is_new:
+        recording.write_scope_file()
+    outcomes = [change.apply(recording) for change in part.changes]
+    recording.flush()
+    return Committed(recording.commit, operation, outcomes, [intent.path for intent in recording.intents])
+
+
+class Recording:
+    """Gathers the rows of one commit of one scope, then stores them in few statements."""
+
+    def __init__(
+        self, caller: Caller, scope: Scope, operation: LogicalOperation, reason: str, now: datetime, changes: int
+    ) -> None:
+        self.caller, self.scope, self.operation, self.reason, self.now = caller, scope, operation, reason[:500], now
+        # Compare-and-swap: the transaction is IMMEDIATE, so this can only fail where somebody wrote past the ledger.
+        moved = Scope.objects.filter(key=scope.key, version=scope.version).update(version=F("version") + 1)
+        if moved != 1:
+            raise HeadConflict(current="?", given=scope.version)
+        scope.version += 1
+        self.commit = ScopeCommit.objects.create(
+            scope=scope, version=scope.version, operation=operation, changes=changes, at=now
+        )
+        self.intents: list[FileIntent] = []
+        self._revisions: list[MemoryRevision] = []
+        self._indexed: dict[str, IndexEntry | None] = {}
+        self._texts: dict[int, tuple[Memory, str]] = {}
+        self._log: list[LogEntry] = []
+
+    # Looking up.
+
+    def memory(self, stable_id: str, *, revision: int | None = None) -> Memory:
+        """The row of this scope as the transaction sees it. Raises ``RevisionConflict`` unless it is at ``revision``."""
+        memory = Memory.objects.select_related("scope").filter(stable_id=stable_id, scope=self.scope).first()
+        if memory is None:
+            raise MemoryUnknown(memory_id=stable_id)
+        if revision is not None and memory.revision != revision:
+            raise RevisionConflict(memory_id=stable_id, current=memory.revision, given=revision)
+        memory.scope = self.scope
+        return memory
+
+    def document(self, memory: Memory, number: int | None = None) -> bytes:
+        """The exact bytes of one revision, also of one this commit has just made."""
+        wanted = memory.revision if number is None else number
+        for revision in reversed(self._revisions):
+            if revision.memory_id == memory.pk and revision.number == wanted:
+                return bytes(revision.document)
+        return bytes(MemoryRevision.objects.values_list("document", flat=True).get(memory=memory, number=wanted))
+
+    def is_waiting(self, memory: Memory) -> bool:
+        """Whether an acknowledged text of this memory still waits to be written out."""
+        return FileIntent.objects.filter(scope=self.scope, path=memory.path, action=FileIntent.WRITE).exists()
+
+    # Deciding names.
+
+    def free_slug(self, wanted: str) -> str:
+        """``wanted``, or with a growing suffix where the scope has it already (deleted rows and aliases count, L-18)."""
+        near = {
+            same_slug_key(with_suffix(wanted, number)): with_suffix(wanted, number) for number in range(1, NEAR_SLUGS)
+        }
+        if not self._slug_taken(same_slug_key(wanted)):
+            return wanted
+        taken = set(Memory.objects.filter(scope=self.scope, slug_key__in=near).values_list("slug_key", flat=True))
+        taken |= set(Alias.objects.filter(scope=self.scope, slug_key__in=near).values_list("slug_key", flat=True))
+        for key, slug in near.items():
+            if key not in taken:
+                return slug
+        return with_suffix(wanted, int(new_id("x")[-6:], 36))
+
+    def _slug_taken(self, key: str) -> bool:
+        return (
+            Memory.objects.filter(scope=self.scope, slug_key=key).exists()
+            or Alias.objects.filter(scope=self.scope, slug_key=key).exists()
+        )
+
+    def path_in(self, area: str, slug: str, at: datetime) -> str:
+        """A place in ``<area>/<yyyy>/<mm>``; a full folder gets a numbered successor (D-26)."""
+        base = f"{area}/{at:%Y/%m}"
+        folder, _ = Folder.objects.get_or_create(scope=self.scope, base=base)
+        if folder.files >= settings.FOLDER_FILES:
+            folder.number, folder.files = folder.number + 1, 0
+        folder.files += 1
+        folder.save(update_fields=["number", "files"])
+        return f"{base}{'' if folder.number == 1 else f'-{folder.number}'}/{slug}.md"
+
+    def free_path(self, path: str, *, but: Memory | None = None) -> str:
+        """The path itself. Raises ``PathTaken`` where another row has it, deleted ones included."""
+        others = Memory.objects.filter(scope=self.scope, path_key=fold(path))
+        if but is not None:
+            others = others.exclude(pk=but.pk)
+        if others.exists():
+            raise PathTaken(path=path)
+        return path
+
+    def new_memory(
+        self,
+        resource: Resource,
+        facts: Facts,
+        *,
+        slug: str | None,
+        path: str | None,
+        stable_id: str = "",
+        first: int = 1,
+    ) -> Memory:
+        """An unsaved row with its names decided; ``first`` is the number of its first revision."""
+        chosen = slug or self.free_slug(slug_for(facts.title))
+        created = facts.created_at or self.now
+        place = self.free_path(nfc(path)) if path else self._own_path(resource, chosen, created)
+        return Memory(
+            stable_id=stable_id or new_id({Resource.MEMORY: "mem", Resource.CHECKPOINT: "chk"}.get(resource, "doc")),
+            resource=resource,
+            scope=self.scope,
+            slug=chosen,
+            slug_key=same_slug_key(chosen),
+            path=place,
+            path_key=fold(place),
+            profile_id=self.caller.profile,
+            revision=first,
+            created_at=created,
+            updated_at=self.now,
+            **_row_facts(facts),
+        )
+
+    def _own_path(self, resource: Resource, slug: str, at: datetime) -> str:
+        if resource is Resource.CURATED:
+            return self.free_path(f"curated/{slug}.md")
+        path = self.path_in(AREAS[resource], slug, at)
+        if Memory.objects.filter(scope=self.scope, path_key=fold(path)).exists():
+            path = str(PurePosixPath(path).with_name(f"{slug}-{new_id('x')[-6:]}.md"))
+        return path
+
+    # Writing.
+
+    def add(
+        self,
+        memory: Memory,
+        document: bytes,
+        facts: Facts,
+        *,
+        action: str,
+        reason: str = "",
+        signature: Signature | None = None,
+        write: bool = True,
+        expected_hash: str = "",
+        withheld: bool = False,
+    ) -> None:
+        """Store a new row with its first revision."""
+        memory.raw_hash, memory.content_hash = digest(document), documents.content_digest(document)
+        memory.withheld = withheld
+        _sign(memory, signature)
+        memory.save(force_insert=True)
+        revision = self._revision(memory, document, action=action, reason=reason, base=0)
+        if write:
+            self._intend(memory, revision, FileIntent.WRITE, memory.path, memory.raw_hash, expected_hash)
+        self._follow(memory, facts, f"{memory.resource}.created")
+
+    def revise(
+        self,
+        memory: Memory,
+        document: bytes,
+        *,
+        action: str,
+        reason: str = "",
+        warning: str = "",
+        base: int | None = None,
+        status: Status | None = None,
+        path: str | None = None,
+        write: bool = True,
+        stamp: bool = True,
+        expected_hash: str | None = None,
+        signature: Signature | None = None,
+        facts: Facts | None = None,
+        withheld: bool | None = None,
+        arriving: bool = False,
+    ) -> MemoryRevision:
+        """Give an existing row its next revision.
+
+        ``stamp`` brings the ledger's own keys up to date; an outside edit is kept as it lies (``write=False``, ``stamp=False``).
+        ``path`` moves the file: the new one is written, then the old one deleted, two intents of one commit (L-10).
+        """
+        old_path, old_hash, old_number, was_deleted = (
+            memory.path,
+            memory.raw_hash,
+            memory.revision,
+            memory.status == Status.DELETED,
+        )
+        facts = facts or documents.read_facts(document, fallback_title=memory.title)
+        for name, value in _row_facts(facts).items():
+            setattr(memory, name, value)
+        memory.revision = old_number + 1
+        memory.updated_at = self.now
+        if status is not None:
+            memory.status = status
+            memory.deleted_at = self.now if status is Status.DELETED else None
+        if path is not None:
+            memory.path, memory.path_key = path, fold(path)
+        if withheld is not None:
+            memory.withheld = withheld
+        if stamp:
+            document = documents.stamped(document, memory, memory.revision)
+        memory.raw_hash, memory.content_hash = digest(document), documents.content_digest(document)
+        _sign(memory, signature)
+        changed = Memory.objects.filter(pk=memory.pk, revision=old_number).update(
+            **{name: getattr(memory, name) for name in _UPDATED}, scope=memory.scope
+        )
+        if changed != 1:
+            raise RevisionConflict(memory_id=memory.stable_id, current="?", given=old_number)
+        revision = self._revision(
+            memory, document, action=action, reason=reason, base=old_number if base is None else base, warning=warning
+        )
+        if write and memory.status != Status.DELETED:
+            before = "" if was_deleted or memory.path != old_path else old_hash
+            self._intend(
+                memory,
+                revision,
+                FileIntent.WRITE,
+                memory.path,
+                memory.raw_hash,
+                before if expected_hash is None else expected_hash,
+            )
+        left = not arriving and (memory.status == Status.DELETED or memory.path != old_path)
+        if write and not was_deleted and left:
+            self._intend(
+                memory, revision, FileIntent.DELETE, old_path, "", old_hash if expected_hash is None else expected_hash
+            )
+        self._follow(memory, facts, f"{memory.resource}.{action}")
+        return revision
+
+    def arrive(self, memory: Memory, document: bytes, path: str, *, reason: str = "") -> None:
+        """The next revision of a memory that has just come into this scope."""
+        self.revise(memory, document, action="move", reason=reason, path=path, arriving=True, expected_hash="")
+
+    def rewrite(self, memory: Memory) -> None:
+        """Write the current revision's file once more, without a new revision."""
+        revision = MemoryRevision.objects.get(memory=memory, number=memory.revision)
+        Memory.objects.filter(pk=memory.pk).update(file_size=None, file_mtime=None, file_inode=None)
+        self._intend(memory, revision, FileIntent.WRITE, memory.path, memory.raw_hash, memory.raw_hash)
+
+    def write_scope_file(self) -> None:
+        """Have ``.memrelay/scope.json`` written anew (L-23), with a fresh block of revision numbers where it runs short."""
+        highest = self.scope.reserved_revisions
+        if highest == 0:
+            self.scope.reserved_revisions = REVISION_BLOCK
+            Scope.objects.filter(key=self.scope.key).update(reserved_revisions=REVISION_BLOCK)
+        content = scope_files.render(self.scope)
+        self.intents.append(
+            FileIntent(
+                scope=self.scope,
+                path=SCOPE_FILE,
+                action=FileIntent.WRITE,
+                content=content,
+                new_hash=digest(content),
+                expected_hash="",
+                created_at=self.now,
+            )
+        )
+
+    def note_alias(self, memory: Memory) -> None:
+        """Let the old slug lead to a memory that leaves this scope (L-14)."""
+        Alias.objects.update_or_create(scope=self.scope, slug_key=memory.slug_key, defaults={"memory": memory})
+
+    def intend_deletion(self, memory: Memory, path: str, raw_hash: str) -> None:
+        self._intend(memory, None, FileIntent.DELETE, path, "", raw_hash)
+
+    def log(self, kind: str, memory: Memory) -> None:
+        self._log.append(
+            LogEntry(
+                kind=kind,
+                scope_key=memory.scope_id,
+                resource=memory.resource,
+                stable_id=memory.stable_id,
+                revision=memory.revision,
+                origin=self.caller.origin.value,
+                actor=self.caller.name[:120],
+                profile=memory.profile_id,
+                operation_id=self.operation.pk,
+                at=self.now,
+            )
+        )
+
+    def flush(self) -> None:
+        """Store everything gathered; called once, at the end of the part."""
+        MemoryRevision.objects.bulk_create(self._revisions)
+        FileIntent.objects.bulk_create(self.intents)
+        self._store_derived()
+        index_write_many([entry for entry in self._indexed.values() if entry is not None])
+        if removed := [stable_id for stable_id, entry in self._indexed.items() if entry is None]:
+            index_remove(removed)
+        log(self._log)
+
+    def _revision(
+        self, memory: Memory, document: bytes, *, action: str, reason: str, base: int, warning: str = ""
+    ) -> MemoryRevision:
+        if memory.revision > self.scope.reserved_revisions:
+            self.scope.reserved_revisions = memory.revision + REVISION_BLOCK
+            Scope.objects.filter(key=self.scope.key).update(reserved_revisions=self.scope.reserved_revisions)
+            self.write_scope_file()
+        revision = MemoryRevision(
+            memory=memory,
+            number=memory.revision,
+            base=base,
+            document=document,
+            raw_hash=memory.raw_hash,
+            content_hash=memory.content_hash,
+            title=memory.title,
+            path=memory.path,
+            status=memory.status,
+            action=action,
+            reason=(reason or self.reason)[:500],
+            warning=warning,
+            actor=self.caller.name[:120],
+            origin=self.caller.origin.value if action != "external" else Origin.EXTERNAL.value,
+            withheld=memory.withheld,
+            commit=self.commit,
+            at=self.now,
+        )
+        self._revisions.append(revision)
+        return revision
+
+    def _intend(
+        self, memory: Memory, revision: MemoryRevision | None, action: str, path: str, new_hash: str, expected_hash: str
+    ) -> None:
+        self.intents.append(
+            FileIntent(
+                scope=self.scope,
+                path=path,
+                action=action,
+                memory=memory,
+                revision=revision,
+                new_hash=new_hash,
+                expected_hash=expected_hash,
+                created_at=self.now,
+            )
+        )
+
+    def _follow(self, memory: Memory, facts: Facts, kind: str) -> None:
+        """Everything derived from the current text: search, links, checkpoint fields; and the log."""
+        shown = memory.status != Status.DELETED and not memory.withheld
+        self._indexed[memory.stable_id] = _entry(memory, facts) if shown else None
+        self._texts[memory.pk] = (memory, facts.body if memory.status != Status.DELETED else "")
+        if memory.resource == Resource.CHECKPOINT:
+            _store_checkpoint(memory, facts)
+        self.log(kind, memory)
+
+    def _store_derived(self) -> None:
+        is_old = [pk for pk, (memory, _body) in self._texts.items() if memory.revision > 1]
+        if is_old:
+            MemoryLink.objects.filter(memory_id__in=is_old).delete()
+            MemoryTag.objects.filter(memory_id__in=is_old).delete()
+        MemoryTag.objects.bulk_create(
+            MemoryTag(memory=memory, tag_key=fold(tag)[:200])
+            for memory, _body in self._texts.values()
+            for tag in memory.tags
+        )
+        MemoryLink.objects.bulk_create(
+            MemoryLink(memory=memory, position=place, target=link.target[:400], target_key=fold(link.target)[:400])
+            for memory, body in self._texts.values()
+            if "[[" in body
+            for place, link in enumerate(links(body))
+        )
+
+
+_UPDATED = (
+    *("title", "title_key", "kind", "note_type", "summary", "tags", "status", "revision", "raw_hash", "content_hash"),
+    *(
+        "file_size",
+        "file_mtime",
+        "file_inode",
+        "path",
+        "path_key",
+        "slug",
+        "slug_key",
+        "home",
+        "withheld",
+        "updated_at",
+        "deleted_at",
+    ),
+)
+
+
+def _row_facts(facts: Facts) -> Mapping[str, object]:
+    title = facts.title[:400]
+    return {
+        "title": title,
+        "title_key": fold(title)[:600],
+        "kind": facts.kind,
+        "note_type": facts.note_type,
+        "summary": facts.summary,
+        "tags": list(facts.tags),
+    }
+
+
+def _sign(memory: Memory, signature: Signature | None) -> None:
+    memory.file_size = signature.size if signature else None
+    memory.file_mtime = signature.mtime if signature else None
+    memory.file_inode = signature.inode if signature else None
+
+
+def _entry(memory: Memory, facts: Facts) -> IndexEntry:
+    return IndexEntry(
+        stable_id=memory.stable_id,
+        resource=memory.resource,
+        scope_key=memory.scope_id,
+        revision=memory.revision,
+        title=memory.title,
+        tags=list(memory.tags),
+        summary=memory.summary,
+        body=facts.body,
+        kind=memory.kind,
+        note_type=memory.note_type,
+        status=memory.status,
+        created_at=memory.created_at,
+        updated_at=memory.updated_at,
+    )
+
+
+def _store_checkpoint(memory: Memory, facts: Facts) -> None:
+    parsed = checkpoint_text.parse(facts.body)
+    Checkpoint.objects.update_or_create(
+        memory=memory, defaults={**parsed.fields, "broken": parsed.broken, "important": facts.important}
+    )

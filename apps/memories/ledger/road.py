@@ -1,0 +1,125 @@
+"""The road itself: check, record, write out."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from apps.base.faults import fault
+from apps.memories.errors import ReviewNeeded, RevisionConflict
+from apps.memories.ledger.changes import Arrive, Baggage, Depart
+from apps.memories.ledger.outside import settle
+from apps.memories.ledger.record import Change, Committed, Part, record
+from apps.memories.ledger.writeout import write_out
+from apps.memories.models import FileIntent, LogicalOperation, Memory, Scope
+from apps.operations.caller import Caller
+
+FILE_PENDING = "file_pending"
+REVIEWED = "reviewed"
+
+
+def commit(
+    caller: Caller,
+    scope_key: str,
+    changes: Sequence[Change],
+    *,
+    name: str,
+    reason: str = "",
+    operation: LogicalOperation | None = None,
+    expected_head: int | None = None,
+    within: Callable[[list[Committed]], None] | None = None,
+    reviewed: bool = False,
+) -> Committed:
+    """Change one scope. When this returns, the rows are durable and the files written.
+
+    ``name`` is the operation's; ``operation`` an open one of a job. ``within`` runs inside the transaction.
+    """
+    return commit_parts(
+        caller,
+        [Part(scope_key, changes)],
+        name=name,
+        reason=reason,
+        operation=operation,
+        expected_head=expected_head,
+        within=within,
+        reviewed=reviewed,
+    )[0]
+
+
+def commit_parts(
+    caller: Caller,
+    parts: Sequence[Part],
+    *,
+    name: str,
+    reason: str = "",
+    operation: LogicalOperation | None = None,
+    expected_head: int | None = None,
+    within: Callable[[list[Committed]], None] | None = None,
+    reviewed: bool = False,
+) -> list[Committed]:
+    """Change several scopes in one transaction, one commit in each."""
+    if not reviewed:
+        _refuse_reviewed(part.scope_key for part in parts)
+    for part in parts:
+        _check_files(part)
+    fault("before-record")
+    done = record(
+        caller, parts, name=name, reason=reason, operation=operation, expected_head=expected_head, within=within
+    )
+    fault("after-record")
+    for committed in _new_files_first(done):
+        pending = set(write_out(committed.commit.scope_id, committed.paths)) if committed.paths else set()
+        for outcome in committed.outcomes:
+            if outcome.changed and outcome.memory.path in pending:
+                outcome.warnings.append(FILE_PENDING)
+        fault("between-files")
+    return done
+
+
+def move(
+    caller: Caller,
+    memory: Memory,
+    to: str,
+    *,
+    revision: int | None = None,
+    reason: str = "",
+    within: Callable[[list[Committed]], None] | None = None,
+) -> Committed:
+    """Move a memory into another scope: one transaction with two commits (L-14)."""
+    baggage = Baggage()
+    parts = [
+        Part(memory.scope_id, [Depart(memory_id=memory.stable_id, revision=revision, baggage=baggage)]),
+        Part(to, [Arrive(baggage=baggage, reason=reason)]),
+    ]
+    return commit_parts(caller, parts, name="memory_move", reason=reason, within=within)[1]
+
+
+def _refuse_reviewed(scope_keys: Iterable[str]) -> None:
+    if (
+        reviewed := Scope.objects.filter(key__in=list(scope_keys), policy=REVIEWED)
+        .values_list("key", flat=True)
+        .first()
+    ):
+        raise ReviewNeeded(scope=reviewed)
+
+
+def _check_files(part: Part) -> None:
+    """Step 1: an outside edit of a memory that is about to change becomes a revision first.
+
+    A change that names a revision then meets the conflict in step 2; one that does not is applied to the adopted text.
+    """
+    ids = [memory_id for change in part.changes if (memory_id := getattr(change, "memory_id", ""))]
+    for memory in Memory.objects.filter(stable_id__in=ids, scope=part.scope_key):
+        settle(memory)
+
+
+def _new_files_first(done: Sequence[Committed]) -> list[Committed]:
+    """Files appear in the new scope before they go from the old one, so that at no moment there is none (L-10)."""
+    if len(done) < 2:
+        return list(done)
+    writes = set(
+        FileIntent.objects.filter(
+            scope__in=[item.commit.scope_id for item in done], action=FileIntent.WRITE
+        ).values_list("scope_id", flat=True)
+    )
+    return sorted(done, key=lambda item: item.commit.scope_id not in writes)
+
+
+__all__ = ["FILE_PENDING", "RevisionConflict", "commit", "commit_parts", "move"]

@@ -1,0 +1,164 @@
+"""Later on the road: write what is still missing, make it durable in groups, and only then clear the intents.
+
+The same sweep replays a crash: whatever a killed process did not write out, or a power cut tore, is written from the
+revision's bytes. A save therefore needs no fsync but the database's.
+"""
+
+import logging
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+
+from django.conf import settings
+
+from apps.base import clock
+from apps.base.faults import fault
+from apps.base.transactions import outside_transactions, short_transaction
+from apps.leases.locks import scope_lock
+from apps.memories import store
+from apps.memories.errors import RevisionConflict
+from apps.memories.ledger.outside import is_torn, keep_outside
+from apps.memories.ledger.writeout import SCOPE_MARK, open_intents, write_path
+from apps.memories.models import FileIntent, Memory, MemoryRevision, Scope
+from apps.memories.scopes import folder_of
+from apps.memories.store import Signature
+
+BATCH = 1000
+LOCK_SECONDS = 0.2  # A save waits for the scope's lock at most about this long.
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class Swept:
+    """One file that is on disk as it should be, and the intents this settles."""
+
+    intents: list[int]
+    memory_id: int | None
+    raw_hash: str
+    signature: Signature | None
+    file: Path
+
+
+@dataclass
+class SweepReport:
+    cleared: int = 0
+    blocked: int = 0
+    kept: int = 0
+    scopes: set[str] = field(default_factory=set)  # Where something may still lie aside: the next sweep looks again.
+
+
+@outside_transactions
+def sweep(*, at_once: bool = False, also: Iterable[str] = ()) -> SweepReport:
+    """Settle open intents, and look at what lies aside in their scopes and in those of ``also``.
+
+    ``at_once`` also takes intents of the last second: at start-up, before a backup, in tests.
+    """
+    report = SweepReport()
+    waiting = FileIntent.objects.order_by("id")
+    if not at_once:
+        waiting = waiting.filter(created_at__lte=clock.now() - timedelta(seconds=1))
+    by_scope: dict[str, dict[str, None]] = {scope_key: {} for scope_key in also}
+    for scope_key, path in waiting.values_list("scope_id", "path")[:BATCH]:
+        by_scope.setdefault(scope_key, {})[path] = None
+    for scope_key, paths in by_scope.items():
+        _sweep_scope(scope_key, list(paths), report)
+    report.blocked = FileIntent.objects.filter(state=FileIntent.BLOCKED).count()
+    return report
+
+
+def _sweep_scope(scope_key: str, paths: list[str], report: SweepReport) -> None:
+    kept, left = examine_asides(scope_key)
+    report.kept += kept
+    if left or paths:
+        report.scopes.add(scope_key)
+    swept: list[Swept] = []
+    while paths:
+        with scope_lock(scope_key):
+            until = time.monotonic() + LOCK_SECONDS
+            while paths and time.monotonic() < until:
+                if done := _settled(scope_key, paths.pop(0)):
+                    swept.append(done)
+    fault("before-sync")
+    store.make_durable(item.file for item in swept)
+    fault("after-sync")
+    _clear(swept)
+    report.cleared += sum(len(item.intents) for item in swept)
+    fault("after-clear")
+
+
+def _settled(scope_key: str, path: str) -> Swept | None:
+    """Bring one path to its newest intent. None while something is in the way or still lies aside."""
+    if not write_path(scope_key, path):
+        return None
+    intents = open_intents(scope_key, [path])[path]
+    if not intents:
+        return None
+    newest, file = intents[-1], folder_of(scope_key) / path
+    read = store.read(file)
+    if (store.digest(read[0]) if read else "") != newest.new_hash:
+        return None
+    return Swept(
+        intents=[intent.pk for intent in intents],
+        memory_id=newest.memory_id,
+        raw_hash=newest.new_hash,
+        signature=read[1] if read else None,
+        file=file,
+    )
+
+
+def _clear(swept: Iterable[Swept]) -> None:
+    """Clear intents and store the signatures of their files (L-04), unless an intent came in meanwhile."""
+    with short_transaction():
+        for item in swept:
+            FileIntent.objects.filter(pk__in=item.intents).delete()
+            if item.memory_id is None or item.signature is None or item.signature != store.signature(item.file):
+                continue
+            if FileIntent.objects.filter(memory_id=item.memory_id).exists():
+                continue
+            Memory.objects.filter(pk=item.memory_id, raw_hash=item.raw_hash).update(
+                file_size=item.signature.size, file_mtime=item.signature.mtime, file_inode=item.signature.inode
+            )
+
+
+def examine_asides(scope_key: str) -> tuple[int, int]:
+    """Look at what was displaced (L-08): bytes that no revision knows become one. Returns how many did, how many wait.
+
+    A file waits until it has been still for a while: whoever had it open may go on writing into it.
+    """
+    kept = left = 0
+    for mark, file, touched in store.asides(folder_of(scope_key)):
+        if 0 <= time.time() - touched < settings.SETTLE_SECONDS:
+            left += 1
+            continue
+        with scope_lock(scope_key):
+            kept += _examine(scope_key, mark, file)
+    return kept, left
+
+
+def _examine(scope_key: str, mark: str, file: Path) -> int:
+    read = store.read(file)
+    memory = None if mark == SCOPE_MARK else Memory.objects.filter(stable_id=mark).first()
+    if read is None or memory is None:
+        store.remove(file)
+        return 0
+    document = read[0]
+    known = MemoryRevision.objects.filter(memory=memory, raw_hash=store.digest(document)).exists()
+    if known or is_torn(document, memory):
+        store.remove(file)
+        return 0
+    try:
+        keep_outside(memory, document, None, displaced=True)
+    except RevisionConflict:
+        return 0  # Somebody writes right now: the next sweep finds the file again.
+    if memory.scope_id == scope_key:
+        write_path(scope_key, memory.path)
+    store.remove(file)
+    return 1
+
+
+def scopes_with_asides() -> set[str]:
+    """Scopes where something lies aside, after a start: their sweep has to look although no intent is open."""
+    keys = Scope.objects.values_list("key", flat=True)
+    return {key for key in keys if next(iter(store.asides(folder_of(key))), None) is not None}

@@ -1,0 +1,108 @@
+"""Step 3 of the road: the files. Under the scope's file lock, always the newest revision of each path (L-09)."""
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from django.conf import settings
+
+from apps.base.faults import fault
+from apps.base.transactions import outside_transactions
+from apps.leases.locks import scope_lock
+from apps.memories import store
+from apps.memories.errors import RevisionConflict
+from apps.memories.ledger.outside import is_settled, is_torn, keep_outside
+from apps.memories.models import FileIntent, Memory
+from apps.memories.scopes import folder_of
+from apps.memories.store import Blocked, Signature
+
+logger = logging.getLogger(__name__)
+SCOPE_MARK = "scope"
+
+
+@outside_transactions
+def write_out(scope_key: str, paths: Iterable[str]) -> list[str]:
+    """Bring these paths to what their newest intents say. Returns the paths that could not be written yet."""
+    wanted = list(dict.fromkeys(paths))
+    with scope_lock(scope_key):
+        return [path for path in wanted if not write_path(scope_key, path)]
+
+
+def write_path(scope_key: str, path: str) -> bool:
+    """One path, with the lock held. False where something is in the way: the intent is blocked and red (L-09)."""
+    for _attempt in range(3):
+        intents = open_intents(scope_key, [path])[path]
+        if not intents:
+            return True
+        try:
+            if _bring(scope_key, path, intents):
+                _unblock(intents)
+                return True
+        except RevisionConflict:
+            continue
+        except Blocked as blocked:
+            _block(intents[-1], str(blocked))
+            return False
+    return True
+
+
+def open_intents(scope_key: str, paths: Sequence[str]) -> dict[str, list[FileIntent]]:
+    """Uncleared intents by path, oldest first; the newest is the one that counts, the others are void."""
+    by_path: dict[str, list[FileIntent]] = defaultdict(list)
+    rows = (
+        FileIntent.objects.filter(scope=scope_key, path__in=paths).select_related("revision", "memory").order_by("id")
+    )
+    for intent in rows:
+        by_path[intent.path].append(intent)
+    return by_path
+
+
+def _bring(scope_key: str, path: str, intents: Sequence[FileIntent]) -> bool:
+    """Whether the path is now as the newest intent wants it; False: an outside edit was kept first, look again."""
+    newest, root = intents[-1], folder_of(scope_key)
+    read = store.read(root / path)
+    found = store.digest(read[0]) if read else ""
+    if found == newest.new_hash:
+        return True
+    ours = {intent.new_hash for intent in intents} | {intent.expected_hash for intent in intents}
+    if (
+        read is not None
+        and found not in ours
+        and _keeps(newest, read[0], read[1])
+        and newest.action == FileIntent.WRITE
+    ):
+        return False
+    mark = newest.memory.stable_id if newest.memory else SCOPE_MARK
+    if newest.action == FileIntent.DELETE:
+        store.take_away(root, path, mark=mark)
+    else:
+        store.place(root, path, content_of(newest), mark=mark)
+    fault("after-rename")
+    return True
+
+
+def _keeps(intent: FileIntent, document: bytes, signature: Signature) -> bool:
+    """Keep foreign bytes as a revision before they are displaced. Those still being written lie aside first (L-08)."""
+    memory = intent.memory
+    if memory is None or not is_settled(signature) or signature.size > settings.IMPORT_FILE_BYTES:
+        return False
+    if is_torn(document, memory):
+        return False
+    keep_outside(Memory.objects.get(pk=memory.pk), document, None)
+    return True
+
+
+def content_of(intent: FileIntent) -> bytes:
+    if intent.revision is not None:
+        return bytes(intent.revision.document)
+    return bytes(intent.content or b"")
+
+
+def _block(intent: FileIntent, reason: str) -> None:
+    logger.error("A file of %s cannot be written: %s.", intent.scope_id, reason)
+    FileIntent.objects.filter(pk=intent.pk).update(state=FileIntent.BLOCKED, blocked_reason=reason[:200])
+
+
+def _unblock(intents: Sequence[FileIntent]) -> None:
+    if blocked := [intent.pk for intent in intents if intent.state == FileIntent.BLOCKED]:
+        FileIntent.objects.filter(pk__in=blocked).update(state=FileIntent.OPEN, blocked_reason="")

@@ -1,0 +1,73 @@
+"""The current text of a memory: the file is the authority, and nobody waits for it (L-05)."""
+
+from dataclasses import dataclass
+
+from apps.base.days import local
+from apps.memories import documents
+from apps.memories.ledger.outside import Look, State, adopt, look
+from apps.memories.models import Memory, MemoryRevision
+from apps.memories.schemas import MemoryItem, MemoryOut
+from apps.operations.caller import Caller
+
+FILE_MISSING, FILE_TOO_LARGE, SECRET_WITHHELD = "file_missing", "file_too_large", "secret_withheld"
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    memory: Memory
+    document: bytes
+    unsettled: bool
+    warnings: list[str]
+
+
+def current(memory: Memory) -> Current:
+    """The newest text, an outside edit included that has settled: it is adopted first, acting as the system."""
+    seen = look(memory)
+    if seen.state is State.FOREIGN:
+        memory = adopt(memory)
+        seen = Look(State.SAME)
+    warnings = [SECRET_WITHHELD] if memory.withheld else []
+    if seen.state is State.MISSING:
+        warnings.append(FILE_MISSING)
+    if seen.state is State.TOO_LARGE:
+        warnings.append(FILE_TOO_LARGE)
+    document = seen.document if seen.state is State.SAME and seen.document else newest_document(memory)
+    return Current(memory, document, seen.state is State.UNSETTLED, warnings)
+
+
+def newest_document(memory: Memory) -> bytes:
+    """The bytes of the newest revision."""
+    return bytes(MemoryRevision.objects.values_list("document", flat=True).get(memory=memory, number=memory.revision))
+
+
+def item_of(memory: Memory, caller: Caller) -> MemoryItem:
+    return MemoryItem.model_construct(**_item(memory, caller))
+
+
+def shown(read: Current, caller: Caller) -> MemoryOut:
+    return MemoryOut.model_construct(
+        **_item(read.memory, caller),
+        body=documents.body_text(read.document),
+        unsettled=read.unsettled,
+        warnings=read.warnings,
+    )
+
+
+def _item(memory: Memory, caller: Caller) -> dict[str, object]:
+    return {
+        "memory_id": memory.stable_id,
+        "title": memory.title,
+        "resource": memory.resource,
+        "kind": memory.kind,
+        "note_type": memory.note_type,
+        "summary": memory.summary,
+        "tags": memory.tags,
+        "status": memory.status,
+        "scope": memory.scope_id,
+        "project_id": memory.project_id,
+        "slug": memory.slug,
+        "path": memory.path,
+        "revision": memory.revision,
+        "created_at": local(memory.created_at, caller.zone),
+        "updated_at": local(memory.updated_at, caller.zone),
+    }

@@ -1,0 +1,22 @@
+"""Reads of memories, checkpoints and the timeline."""
+
+from apps.memories.selectors.checkpoints import checkpoint_get, checkpoint_latest, checkpoint_list
+from apps.memories.selectors.history import memory_diff, memory_history, memory_revision_get
+from apps.memories.selectors.memories import memory_get, memory_list
+from apps.memories.selectors.scopes import scope_list
+from apps.memories.selectors.search import memory_search
+from apps.memories.selectors.timeline import timeline_get
+
+__all__ = [
+    "checkpoint_get",
+    "checkpoint_latest",
+    "checkpoint_list",
+    "memory_diff",
+    "memory_get",
+    "memory_history",
+    "memory_list",
+    "memory_revision_get",
+    "memory_search",
+    "scope_list",
+    "timeline_get",
+]

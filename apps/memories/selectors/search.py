@@ -1,0 +1,119 @@
+"""Searching: the words in the index, the place in the text."""
+
+from apps.base.days import bound, local
+from apps.changes.selectors import head
+from apps.memories import documents
+from apps.memories.doors import searched_scopes
+from apps.memories.models import Memory, MemoryRevision, Scope
+from apps.memories.schemas import (
+    AnyKind,
+    Limit,
+    PageCursor,
+    ProjectRef,
+    Query,
+    ResourceName,
+    ScopeRef,
+    SearchHit,
+    SearchOut,
+    StatusName,
+    TagFilter,
+    TimeFrom,
+    TimeTo,
+)
+from apps.operations.caller import Caller, Right
+from apps.operations.operation import operation
+from apps.search.cursors import Cursor, Reason, decode, encode, query_hash
+from apps.search.excerpts import excerpt
+from apps.search.query import Hit, search_text
+
+
+@operation(needs=Right.READ, answers=SearchOut)
+def memory_search(
+    caller: Caller,
+    *,
+    query: Query,
+    project_id: ProjectRef = "",
+    scope: ScopeRef = "",
+    kind: AnyKind = "",
+    tags: TagFilter = [],  # noqa: B006 - read, never changed
+    status: StatusName = "active",
+    resource: ResourceName = "any",
+    updated_from: TimeFrom = "",
+    updated_to: TimeTo = "",
+    limit: Limit = 10,
+    cursor: PageCursor = "",
+) -> SearchOut:
+    """Find memories, checkpoints and curated documents by words, best first.
+
+    With a workspace it looks there, in the library and in your own and the shared space.
+    """
+    keys = searched_scopes(caller, scope, project_id)
+    asked = query_hash(
+        query, {"scopes": keys, "k": kind, "t": tags, "s": status, "r": resource, "u": [updated_from, updated_to]}
+    )
+    now_at = head()
+    start = decode(cursor, asked) if cursor else Cursor(asked, 0, now_at)
+    found = search_text(
+        query,
+        scope_keys=keys,
+        resources=None if resource == "any" else [resource],
+        statuses=None if status == "any" else [status],
+        kinds=[kind] if kind else None,
+        tags=tags or None,
+        updated_from=bound(updated_from, caller.zone, "updated_from"),
+        updated_to=bound(updated_to, caller.zone, "updated_to", end=True),
+        limit=limit,
+        offset=start.offset,
+    )
+    reason = found.reason or _doubt(keys, stale=start.is_stale(now_at))
+    return SearchOut.model_construct(
+        results=_hits(caller, query, found.hits),
+        complete=found.complete and reason is None,
+        reason=reason.value if reason else None,
+        next_cursor=encode(Cursor(asked, start.offset + limit, start.head)) if found.more else "",
+    )
+
+
+def _doubt(keys: list[str], *, stale: bool) -> Reason | None:
+    if stale:
+        return Reason.CURSOR_STALE
+    if Scope.objects.filter(key__in=keys, outside_pending=True).exists():
+        return Reason.OUTSIDE_CHANGES_PENDING
+    return None
+
+
+def _hits(caller: Caller, query: str, hits: list[Hit]) -> list[SearchHit]:
+    """The hits with their rows and the place of the match; a row that went meanwhile is left out."""
+    ids = [hit.stable_id for hit in hits]
+    memories = {memory.stable_id: memory for memory in Memory.objects.filter(stable_id__in=ids)}
+    texts = _texts(list(memories.values()))
+    return [_hit(caller, query, memories[key], texts.get(memories[key].pk, "")) for key in ids if key in memories]
+
+
+def _texts(memories: list[Memory]) -> dict[int, str]:
+    current = {memory.pk: memory.revision for memory in memories}
+    rows = MemoryRevision.objects.filter(memory__in=memories, number__in=set(current.values()))
+    return {
+        key: documents.body_text(bytes(document))
+        for key, number, document in rows.values_list("memory_id", "number", "document")
+        if current[key] == number
+    }
+
+
+def _hit(caller: Caller, query: str, memory: Memory, body: str) -> SearchHit:
+    shown = excerpt(body, query)
+    return SearchHit.model_construct(
+        memory_id=memory.stable_id,
+        title=memory.title,
+        excerpt=shown.text,
+        marks=list(shown.marks),
+        resource=memory.resource,
+        kind=memory.kind,
+        tags=memory.tags,
+        status=memory.status,
+        scope=memory.scope_id,
+        project_id=memory.project_id,
+        path=memory.path,
+        revision=memory.revision,
+        updated_at=local(memory.updated_at, caller.zone),
+    )

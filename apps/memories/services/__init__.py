@@ -1,0 +1,28 @@
+"""Writes of memories and checkpoints: each goes down the ledger's road."""
+
+from apps.memories.services.alarms import scope_alarm_decide
+from apps.memories.services.checkpoints import checkpoint_save
+from apps.memories.services.editing import memory_append, memory_revert, memory_update
+from apps.memories.services.keeping import (
+    memory_archive,
+    memory_delete,
+    memory_move,
+    memory_restore,
+    memory_unarchive,
+)
+from apps.memories.services.saving import memory_save, memory_save_many
+
+__all__ = [
+    "checkpoint_save",
+    "memory_append",
+    "memory_archive",
+    "memory_delete",
+    "memory_move",
+    "memory_restore",
+    "memory_revert",
+    "memory_save",
+    "memory_save_many",
+    "memory_unarchive",
+    "memory_update",
+    "scope_alarm_decide",
+]

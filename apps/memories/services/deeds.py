@@ -1,0 +1,85 @@
+"""What all writes share: once per request id, and one shape of answer."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from django.db import IntegrityError
+from pydantic import BaseModel
+
+from apps.memories.doors import memory_for
+from apps.memories.errors import WrongResource
+from apps.memories.ledger import Committed, Outcome
+from apps.memories.models import Memory, Resource
+from apps.memories.schemas import SavedOut
+from apps.operations import receipts
+from apps.operations.caller import Caller
+
+AnswerT = TypeVar("AnswerT", bound=BaseModel)
+Within = Callable[[list[Committed]], None]
+
+
+def once(
+    caller: Caller,
+    name: str,
+    request_id: str,
+    arguments: Mapping[str, Any],
+    answers: type[AnswerT],
+    do: Callable[[Within | None], AnswerT],
+    answer_of: Callable[[list[Committed]], AnswerT],
+) -> AnswerT:
+    """Do a deed, or answer again what it led to the first time.
+
+    The receipt is stored in the deed's own transaction. Of two calls at once with the same id, one does the deed and
+    the other answers with its receipt.
+    """
+    if not request_id:
+        return do(None)
+    if receipt := receipts.find(caller, name, request_id, arguments):
+        return _again(caller, receipt.answer, answers)
+
+    def keep(done: list[Committed]) -> None:
+        receipts.keep(caller, name, request_id, arguments, answer_of(done).model_dump(mode="json"))
+
+    try:
+        return do(keep)
+    except IntegrityError:
+        receipt = receipts.find(caller, name, request_id, arguments)
+        if receipt is None:
+            raise
+        return _again(caller, receipt.answer, answers)
+
+
+def _again(caller: Caller, stored: Any, answers: type[AnswerT]) -> AnswerT:
+    """A replayed answer shows only what the caller may still see (L-20)."""
+    answer = answers.model_validate(stored)
+    for told in (answer, *getattr(answer, "memories", ())):
+        if memory_id := getattr(told, "memory_id", ""):
+            memory_for(caller, memory_id, deleted=True)
+    return answer
+
+
+def saved(outcome: Outcome) -> SavedOut:
+    memory = outcome.memory
+    return SavedOut.model_construct(
+        memory_id=memory.stable_id,
+        revision=memory.revision,
+        path=memory.path,
+        warnings=outcome.warnings,
+        title=memory.title,
+        slug=memory.slug,
+        scope=memory.scope_id,
+        project_id=memory.project_id,
+        status=memory.status,
+        changed=outcome.changed,
+    )
+
+
+def first_saved(done: list[Committed]) -> SavedOut:
+    return saved(done[-1].outcomes[0])
+
+
+def own_memory(memory: Memory) -> Memory:
+    """Curated documents are changed by curation, whoever asks (L-17)."""
+    if memory.resource == Resource.CURATED:
+        raise WrongResource(memory_id=memory.stable_id, resource=memory.resource)
+    return memory
