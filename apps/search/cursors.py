@@ -18,7 +18,7 @@ class Reason(StrEnum):
     """Why a list of results is not all there is. The list is closed; each has one sentence in the manual."""
 
     DEPTH_LIMIT = "DEPTH_LIMIT"  # More than MAX_DEPTH results match: narrow the query.
-    INDEX_REBUILDING = "INDEX_REBUILDING"  # The index is being made anew; some documents may be missing until it is done.
+    INDEX_REBUILDING = "INDEX_REBUILDING"  # The index is being made anew; some documents may be missing yet.
     OUTSIDE_CHANGES_PENDING = "OUTSIDE_CHANGES_PENDING"  # Files were changed outside and are not taken in yet.
     CURSOR_STALE = "CURSOR_STALE"  # Something changed since the first page: results may repeat or be skipped.
     QUERY_SHORTENED = "QUERY_SHORTENED"  # The query had more words than a search takes.

@@ -1,7 +1,8 @@
 """The place of a match, shown in the original text. Pure.
 
-The index holds words cut for searching, which nobody wants to read; so the match is looked for again in the text itself:
-first by plain finding of what the words begin with (fast in a text of any length), then by the tokeniser around it.
+The index holds words cut for searching, which nobody wants to read; so the match is looked for again in the text
+itself: first by plain finding of what the words begin with (fast in a text of any length), then by the
+tokeniser around it.
 """
 
 import re
@@ -23,8 +24,12 @@ _CHUNK = re.compile(r"\S+")
 _JOINERS = frozenset(JOINERS)
 _SPACE = re.compile(r"\s+")
 # Marks apart from their letters, ligatures, half-width kana: rare, and only cutting the words finds what they hide.
-_HARD = re.compile("[\u00ad\u00df\u00c6\u00e6\u0152\u0153\u0300-\u036f\u200b-\u200d\u3099\u309a\ufb00-\ufb06\uff65-\uff9f]")
-_WIDE_OR_ACCENTED = re.compile("[\u00c0-\u024f\u0370-\u03ff\u0401\u0451\u1e00-\u1fff\u2010\u2011\u2018\u2019\uff01-\uff5e]")
+_HARD = re.compile(
+    "[\u00ad\u00df\u00c6\u00e6\u0152\u0153\u0300-\u036f\u200b-\u200d\u3099\u309a\ufb00-\ufb06\uff65-\uff9f]"
+)
+_WIDE_OR_ACCENTED = re.compile(
+    "[\u00c0-\u024f\u0370-\u03ff\u0401\u0451\u1e00-\u1fff\u2010\u2011\u2018\u2019\uff01-\uff5e]"
+)
 # Never cut before one of these: they belong to the character in front of them.
 _JOINED = re.compile(r"[\u200d\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\u0e31\u0e33-\u0e3a\u0e47-\u0e4e]")
 
@@ -46,7 +51,7 @@ class _Needles:
 
 
 def excerpt(text: str, query: str, width: int = 240) -> Excerpt:
-    """About ``width`` characters of ``text`` round the place where most of ``query`` stands; its beginning if none does."""
+    """About ``width`` characters of ``text`` where most of ``query`` stands; its beginning if nothing does."""
     needles = _needles(query)
     start, end = _best_place(_places(text, needles), width)
     return _cut(text, *_window(text, start, end, width), needles)
@@ -70,16 +75,20 @@ def _needles(query: str) -> _Needles:
     return _Needles(wanted or ({} if single else common), frozenset(single))
 
 
-# --- finding -----------------------------------------------------------------------------------------------------------
+# --- finding ------------------------------------------------------------------------------------------------
 
 
 def _places(text: str, needles: _Needles) -> list[tuple[int, int, str]]:
     low = _aligned(text)
     found = {place for needle in needles.tokens for place in _places_of(text, low, needle, needles)}
     for character in needles.single:
-        found |= {(place, place + len(character), character) for place in _occurrences(low, character, _PLACES_A_NEEDLE)}
+        found |= {
+            (place, place + len(character), character) for place in _occurrences(low, character, _PLACES_A_NEEDLE)
+        }
     if not found and _HARD.search(text):
-        found = {(token.start, token.end, token.text) for token in tokens(text[:_SLOW_TEXT]) if token.text in needles.tokens}
+        found = {
+            (token.start, token.end, token.text) for token in tokens(text[:_SLOW_TEXT]) if token.text in needles.tokens
+        }
     return sorted(found)
 
 
@@ -133,7 +142,7 @@ def _one_plain(match: re.Match[str]) -> str:
     return became if len(became) == 1 else match[0]
 
 
-# --- choosing and cutting ------------------------------------------------------------------------------------------------
+# --- choosing and cutting -----------------------------------------------------------------------------------
 
 
 def _best_place(places: list[tuple[int, int, str]], width: int) -> tuple[int, int]:

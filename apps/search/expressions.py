@@ -21,10 +21,10 @@ _SHORT_RUN = 3
 # English words that nearly every text holds: they narrow nothing, and ranking all their documents takes longest. They
 # count only where the query has no other word, and inside quotes.
 COMMON = frozenset(
-    "a about after all also am an and any are as at be because been before but by can could did do does dont for from had "
-    "has have he her here him his how i if in into is it its me my no nor not of on or our out please she should so some "
-    "such tell than that the their them then there these they this those to us was we were what when where which who whom "
-    "whose why will with would you your".split()
+    "a about after all also am an and any are as at be because been before but by can could did do does dont for from "
+    "had has have he her here him his how i if in into is it its me my no nor not of on or our out please she should "
+    "so some such tell than that the their them then there these they this those to us was we were what when where which "
+    "who whom whose why will with would you your".split()
 )
 
 # The same for Chinese: a pair that holds one of these says little about what a text is about.
@@ -48,17 +48,19 @@ class Unit:
     loose: str
     any: tuple[str, ...]
     prefix: str
+    apart: str = ""  # the parts of an identifier wherever they stand
     is_common: bool = False
     is_name: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """``alternatives`` are the parts of an expression any of which is enough."""
+    """``alternatives`` are parts any of which is enough; a last resort is for when nothing is found."""
 
     expression: str
     match: Match
     alternatives: tuple[str, ...] = ()
+    is_last_resort: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ def understand(query: str) -> Ask | None:
 
 def _rungs(units: Sequence[Unit], in_a_row: str) -> Iterator[Rung]:
     has_name = any(unit.is_name for unit in units)
-    prefix = Rung(_all(unit.prefix for unit in units), Match.PREFIX)
+    prefix = Rung(_all(unit.prefix for unit in units), Match.PREFIX, is_last_resort=True)
     ladder = [
         Rung(in_a_row, Match.ALL_WORDS),
         Rung(_all(unit.exact for unit in units), Match.ALL_WORDS),
@@ -91,6 +93,7 @@ def _rungs(units: Sequence[Unit], in_a_row: str) -> Iterator[Rung]:
         *([prefix] if has_name else []),  # Before any of the words: CONN_RES means the identifier.
         any_of([alternative for unit in units for alternative in unit.any]),
         prefix,
+        Rung(_all(unit.apart or unit.loose for unit in units), Match.ALL_WORDS, is_last_resort=True),
     ]
     asked: set[str] = set()
     for rung in ladder:
@@ -108,7 +111,7 @@ def _all(expressions: Iterable[str]) -> str:
     return " AND ".join(expressions)
 
 
-# --- units ---------------------------------------------------------------------------------------------------------------
+# --- units --------------------------------------------------------------------------------------------------
 
 
 def _units(query: str) -> Iterator[Unit]:
@@ -157,14 +160,14 @@ def _word(surface: str, token: str) -> str:
 
 def _name_unit(piece: Piece) -> Unit:
     parts = [part.token for part in piece.parts]
-    phrase = _quoted(parts)
+    phrase, apart = _quoted(parts), _all(_quoted([part]) for part in dict.fromkeys(parts))
     prefix = f"{_quoted([*parts[:-1], piece.parts[-1].surface])} *"
     if not piece.names:
-        return Unit(phrase, phrase, (phrase,), prefix, is_name=True)
+        return Unit(phrase, phrase, (phrase,), prefix, apart, is_name=True)
     whole = piece.names[0].token
     exact = _word(whole, stem(whole)) if whole.isalpha() else _quoted([whole])
     wide = f"({exact} OR {phrase})"
-    return Unit(exact, wide, (wide,), f"({prefix} OR names : {_quoted([whole])} *)", is_name=True)
+    return Unit(exact, wide, (wide,), f"({prefix} OR names : {_quoted([whole])} *)", apart, is_name=True)
 
 
 def _run_unit(piece: Piece) -> Unit:

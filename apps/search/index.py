@@ -1,3 +1,4 @@
+# ruff: noqa: S608 (The names of the two tables and their columns are constants of this module.)
 """Writing the text index: documents and their words, inside the transaction that changed the document.
 
 The ledger calls ``index_write`` and ``index_remove`` itself; there are no triggers, since Django's remake of a table
@@ -41,6 +42,8 @@ _WRITE = f"INSERT OR REPLACE INTO {{table}} (rowid, {COLUMNS}) VALUES (%s, %s, %
 _WRITE_TEXT = _WRITE.format(table=TABLE)
 _WRITE_NEXT = _WRITE.format(table=NEXT_TABLE)
 
+_COPY = f"INSERT INTO {NEXT_TABLE} (rowid, {COLUMNS}) SELECT rowid, {COLUMNS} FROM {TABLE} WHERE rowid = %s"
+
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
@@ -68,7 +71,7 @@ class RebuildReport:
     dropped: int  # documents of the old index that no entry stood for
 
 
-# --- in the ledger's transaction ---------------------------------------------------------------------------------------
+# --- in the ledger's transaction ----------------------------------------------------------------------------
 
 
 def index_write(entry: IndexEntry) -> int:
@@ -115,6 +118,24 @@ def empty() -> None:
             model.objects.all().delete()
 
 
+def tidy(pages: int = 500) -> bool:
+    """Merge some of the pieces that single saves left; whether there was anything to merge.
+
+    Each save adds a piece, and a search looks its words up in every one of them. FTS5 merges by itself while saving, but
+    never all; a quiet hour is the time to call this until it says no.
+    """
+    with short_transaction(), connection.cursor() as cursor:
+        before = _changes(cursor)
+        # The minus sign makes FTS5 merge pieces of different sizes too, down to a single one.
+        cursor.execute(f"INSERT INTO {TABLE}({TABLE}, rank) VALUES('merge', %s)", [-pages])
+        return _changes(cursor) - before > 1
+
+
+def _changes(cursor: CursorWrapper) -> int:
+    cursor.execute("SELECT total_changes()")
+    return int(cursor.fetchone()[0])
+
+
 def title_key(title: str) -> str:
     """What must be equal for a query to be this title: its words as the index holds them."""
     return segment(title).words[:200]
@@ -134,9 +155,9 @@ def _write(cursor: CursorWrapper, entry: IndexEntry) -> int:
     title, summary, body = segment(entry.title), segment(entry.summary), segment(entry.body)
     tags = segment(" ".join(entry.tags))
     facts = (
-        entry.stable_id, entry.resource, entry.scope_key, entry.revision, TOKENISER_VERSION, entry.kind, entry.note_type,
-        entry.status, "".join(map(tag_line, entry.tags)), title.words[:200], stored_time(entry.created_at),
-        stored_time(entry.updated_at),
+        entry.stable_id, entry.resource, entry.scope_key, entry.revision, TOKENISER_VERSION, entry.kind,
+        entry.note_type, entry.status, "".join(map(tag_line, entry.tags)), title.words[:200],
+        stored_time(entry.created_at), stored_time(entry.updated_at),
     )  # fmt: skip
     cursor.execute(_UPSERT, facts)
     key, rebuilding = cursor.fetchone()
@@ -148,7 +169,7 @@ def _write(cursor: CursorWrapper, entry: IndexEntry) -> int:
     return int(key)
 
 
-# --- rebuilding ----------------------------------------------------------------------------------------------------------
+# --- rebuilding ---------------------------------------------------------------------------------------------
 
 
 def rebuild_is_running() -> bool:
@@ -194,7 +215,8 @@ def _begin() -> None:
 def _fill(entries: Sequence[IndexEntry]) -> int:
     """Write what the new table lacks. What it holds was put there by a save or an earlier batch and is no older."""
     ids = [entry.stable_id for entry in entries]
-    known = {row[0]: row[1:] for row in Document.objects.filter(stable_id__in=ids).values_list("stable_id", "id", "revision")}
+    rows = Document.objects.filter(stable_id__in=ids).values_list("stable_id", "id", "revision")
+    known = {stable_id: (key, revision) for stable_id, key, revision in rows}
     removed = set(RemovedInRebuild.objects.filter(stable_id__in=ids).values_list("stable_id", flat=True))
     written = 0
     with connection.cursor() as cursor:
@@ -209,9 +231,7 @@ def _fill(entries: Sequence[IndexEntry]) -> int:
                 _write(cursor, entry)
             else:
                 # Read before the save of a newer revision that came before this rebuild: the old table has its words.
-                cursor.execute(
-                    f"INSERT INTO {NEXT_TABLE} (rowid, {COLUMNS}) SELECT rowid, {COLUMNS} FROM {TABLE} WHERE rowid = %s", [key]
-                )
+                cursor.execute(_COPY, [key])
             written += 1
     return written
 

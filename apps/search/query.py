@@ -1,3 +1,4 @@
+# ruff: noqa: S608 (Only constants of this room are put together; whatever was typed is a parameter.)
 """Asking the text index: one ladder from all words to any word, filters before the limit."""
 
 from collections.abc import Sequence
@@ -146,8 +147,8 @@ def _climb(cursor: CursorWrapper, ask: Ask, filters: _Filters, wanted: int) -> d
     for rung in ask.rungs:
         if len(found) >= wanted:
             break
-        if rung.match is Match.PREFIX and found:
-            continue  # Words that merely begin so are worth showing where nothing else was found.
+        if rung.is_last_resort and found:
+            continue
         if len(rung.alternatives) > LEAST_WORDS:
             rung = _by_rarer_words(cursor, rung)
         cursor.execute(ranked, [rung.expression, *filters.values, wanted])

@@ -109,7 +109,7 @@ class Segmented(NamedTuple):
     names: str
 
 
-# --- one plain form before anything is cut ---------------------------------------------------------------------------
+# --- one plain form before anything is cut ------------------------------------------------------------------
 
 
 def _plain_letters() -> dict[str, str]:
@@ -121,7 +121,7 @@ def _plain_letters() -> dict[str, str]:
             bare = "".join(c for c in unicodedata.normalize("NFD", letter) if not unicodedata.combining(c))
             if bare != letter:
                 plain[letter] = bare
-    plain |= {"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "ħ": "h", "Ħ": "H", "ı": "i"}
+    plain |= dict(zip("øØłŁđĐðÐħĦı", "oOlLdDdDhHi", strict=True))
     plain |= {"æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ё": "е", "Ё": "Е"}
     plain |= {"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u2010": "-", "\u2011": "-"}
     return plain
@@ -155,7 +155,7 @@ def _plain_letter(match: re.Match[str]) -> str:
     return _PLAIN.get(match[0], "")
 
 
-# --- cutting ---------------------------------------------------------------------------------------------------------
+# --- cutting ------------------------------------------------------------------------------------------------
 
 
 def segment(text: str) -> Segmented:
@@ -360,7 +360,7 @@ def _sliced(word: str, start: int, *, stemmed: bool = True) -> Iterator[Part]:
         yield Part(stem(surface) if stemmed else surface, surface, begin, begin + min(LONGEST_WORD, len(word) - place))
 
 
-# --- the short way for the index: strings only, most chunks from the cache -----------------------------------------------
+# --- the short way for the index: strings only, most chunks from the cache ----------------------------------
 
 
 def _streams(chunk: str) -> tuple[str, str]:

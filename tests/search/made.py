@@ -26,16 +26,20 @@ class Planted(NamedTuple):
 
 WORDS = "astrolabe thylacine marzipan zeppelin obsidian quetzal gyroscope kumquat tamarind chrysalis".split()
 PAIRS = "磷火 驿站 琥珀 骆驼 灯塔 茉莉 竹笋 蟋蟀 琵琶 绸缎".split()
-PHRASES = [f"{a} {b} {c}" for a in ("velvet", "hollow", "amber") for b in ("ladder", "harbor") for c in ("parade", "echo")][:10]
+PHRASES = [
+    f"{a} {b} {c}" for a in ("velvet", "hollow", "amber") for b in ("ladder", "harbor") for c in ("parade", "echo")
+][:10]
 ENGLISH = "the scheduler retries|a worker drops|our gateway caches|nobody validates|the replica rewrites".split("|")
-THINGS = "stale records|partial uploads|expired tokens|broken links|slow queries|velvet coats|an echo|a ladder".split("|")
+THINGS = "stale records|partial uploads|expired tokens|broken links|slow queries|velvet coats|an echo|a ladder".split(
+    "|"
+)
 CHINESE = "调度程序会重试|账单服务丢弃了|网关改写了|缓存层只记录|备份任务归档了".split("|")
 DINGE = "过期记录|部分上传|失效令牌|慢查询|旧快照|客户地址".split("|")
 
 
 def bilingual_store(size: int) -> tuple[list[IndexEntry], list[Planted]]:
     """``size`` documents, and fifty queries of five sorts with the document each must find."""
-    random_ = random.Random(20260922)  # noqa: S311
+    random_ = random.Random(20260922)
     planted = list(_planted())
     places = random_.sample(range(size), len(planted))
     said = {place: sentence for place, (sentence, _, _) in zip(places, planted, strict=True)}
@@ -51,7 +55,9 @@ def _planted() -> Iterator[tuple[str, str, str]]:
         yield f"有人在旁边放了{PAIRS[number]}作为标记。", PAIRS[number], "two characters"
         path = f"services/ledger/src/retry_budget_{number:02d}.py"
         yield f"相关代码在{path}里面。", path if number % 2 else path.rsplit("/", 1)[1], "path"
-        code = (f"E{4100 + number}", f"PG-{57000 + number}", f"ERR_CONN_{2200 + number}", f"0x80{70000 + number:X}")[number % 4]
+        code = (f"E{4100 + number}", f"PG-{57000 + number}", f"ERR_CONN_{2200 + number}", f"0x80{70000 + number:X}")[
+            number % 4
+        ]
         yield f"日志里反复出现错误码{code}。", code, "code"
 
 

@@ -37,7 +37,9 @@ def test_the_match_is_marked_in_the_original_text(text, query, marks):
     assert marked(text, query) == marks
 
 
-@pytest.mark.parametrize("filler, sentence, query", [(FILLER, "The walnut fell. ", "walnut"), (LEERE, "护城河很深。", "护城河")])
+@pytest.mark.parametrize(
+    "filler, sentence, query", [(FILLER, "The walnut fell. ", "walnut"), (LEERE, "护城河很深。", "护城河")]
+)
 def test_the_place_of_the_match_is_shown_wherever_it_is(filler, sentence, query):
     for before in (0, 3, 400):
         shown = excerpt(filler * before + sentence + filler * 50, query)

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from apps.search import index, tokens
 from apps.search.index import IndexEntry, index_move, index_remove, index_write, index_write_many, rebuild
@@ -76,13 +76,34 @@ def test_a_half_surrogate_in_a_text_is_no_failure():
     assert found("kumquat") == ["a"]
 
 
+def test_tidying_comes_to_an_end_and_changes_no_answer():
+    for number in range(40):
+        index_write(entry(f"m{number}", body=f"walnut {number}"))
+    before = found("walnut", limit=50)
+    rounds = 0
+    while index.tidy(pages=1):
+        rounds += 1
+        assert rounds < 500
+    assert found("walnut", limit=50) == before
+
+
 def test_empty_leaves_nothing():
     index_write(entry("a", body="walnut"))
     index.empty()
     assert (rows(), Document.objects.count()) == (0, 0)
 
 
-# --- rebuild -----------------------------------------------------------------------------------------------------------
+def test_what_was_written_before_a_rolled_back_step_stays():
+    index_write(entry("a", body="walnut"))
+    with pytest.raises(ValueError), transaction.atomic():
+        index_write(entry("b", body="walnut"))
+        index_write(entry("a", body="kumquat", revision=2))
+        raise ValueError
+    assert found("walnut") == ["a"]
+    assert (rows(), Document.objects.count()) == (1, 1)
+
+
+# --- rebuild ------------------------------------------------------------------------------------------------
 
 
 def store(*names: str, **fields) -> list[IndexEntry]:

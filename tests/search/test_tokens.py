@@ -36,7 +36,11 @@ CASES = [
     ("0x80070005", "0x80070005", ""),
     ("ref000012x3fa1", "ref000012x3fa1", ""),
     ("me@example.org", "me exampl org", "me@example.org"),
-    ("https://example.com/a/b.html?x=1", "http exampl com a b html x 1", "https://example.com/a/b.html example.com b.html x=1"),
+    (
+        "https://example.com/a/b.html?x=1",
+        "http exampl com a b html x 1",
+        "https://example.com/a/b.html example.com b.html x=1",
+    ),
     ("01_ナレッジベース Übung", "01 ナレ レッ ッジ ジベ ベー ース ス ubung", ""),
     ("데이터베이스", "데이 이터 터베 베이 이스 스", ""),
     ("สวัสดี", "สว วั ัส สด ดี ี", ""),
@@ -77,7 +81,9 @@ def test_the_forms_of_a_word_share_one_stem(forms):
     assert len({stem(form) for form in forms.split()}) == 1
 
 
-@pytest.mark.parametrize("word", "redis status analysis string spring thing need feed this was class process bus news".split())
+@pytest.mark.parametrize(
+    "word", "redis status analysis string spring thing need feed this was class process bus news".split()
+)
 def test_words_that_only_look_inflected_stay(word):
     assert stem(word) == word
 
@@ -106,7 +112,7 @@ def test_tokens_say_what_kind_they_are():
     assert {token.kind for token in tokens("fix src/main.py 内存 🚀")} == set(Kind)
 
 
-# --- the contract with FTS5: one token of ours is one token there -------------------------------------------------------
+# --- the contract with FTS5: one token of ours is one token there -------------------------------------------
 
 
 @pytest.fixture(scope="module")
