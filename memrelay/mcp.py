@@ -1,0 +1,171 @@
+"""The MCP server: every room's tools gathered into toolsets, and the resources. ``asgi.py`` serves it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import mcp_types as wire
+from django.conf import settings
+from mcp.server import Server
+from mcp.server.context import ServerRequestContext
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.exceptions import MCPError
+from pydantic import BaseModel
+
+from apps.base.errors import MemRelayError
+from apps.operations.caller import Caller
+from apps.operations.mcp import AGENT, FULL, Tool, as_json, no_such_tool, refusal
+from apps.operations.operation import OPERATIONS
+from apps.operations.toolbox import Toolbox
+from memrelay.threads import Threads
+
+TOOLSETS = (AGENT, FULL)
+VISIT = "memrelay.visit"
+Context = ServerRequestContext[Any, Any]
+
+INSTRUCTIONS = """\
+MemRelay keeps what you and other agents learn, across sessions and tools.
+project_resolve_or_create finds the workspace of a repository; context_get tells what is known there: begin with it.
+Save what should last with memory_save (one fact, rule or decision each), look things up with memory_search, and correct
+with memory_update. Before you stop, checkpoint_save says where the work stands.
+tool_search finds every further tool and tool_run runs it. A refused call says in its error how to mend it."""
+
+
+@dataclass(frozen=True)
+class Visit:
+    """Who came with a request, and which toolset they see."""
+
+    caller: Caller
+    toolset: str
+
+
+@dataclass(frozen=True)
+class Resource:
+    """An operation's answer to read without arguments, under an address."""
+
+    uri: str
+    operation: str
+    title: str
+    mime_type: str = "application/json"
+    render: Callable[[Any], str] = as_json
+
+    def describe(self) -> wire.Resource:
+        return wire.Resource(
+            uri=self.uri,
+            name=self.operation.removesuffix("_get"),
+            title=self.title,
+            description=OPERATIONS[self.operation].summary,
+            mime_type=self.mime_type,
+        )
+
+
+def as_text(answer: BaseModel) -> str:
+    """The text that an answer is about."""
+    return str(answer.text)  # type: ignore[attr-defined]
+
+
+RESOURCES = {
+    resource.uri: resource
+    for resource in [
+        Resource("memrelay://capabilities", "capabilities_get", "What this server can do"),
+        Resource("memrelay://dashboard", "dashboard_get", "How this server is doing"),
+        Resource(
+            "memrelay://agent-prompt", "agent_prompt_get", "How an agent should use MemRelay", "text/markdown", as_text
+        ),
+    ]
+}
+
+ROOMS = ["profiles", "accounts", "workspaces", "memories", "context", "instance"]
+
+
+@cache
+def rooms_tools() -> tuple[Tool, ...]:
+    """Every room's tools, in the order of the list above."""
+    names = [f"apps.{room}.mcp" for room in ROOMS]
+    return tuple(tool for name in names if find_spec(name) for tool in import_module(name).TOOLS)
+
+
+class McpServer:
+    """The tools and resources over Streamable HTTP, without sessions: any process answers any request (D-23)."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        toolbox = Toolbox(tools)
+        self.tools = toolbox.by_name | {tool.name: tool for tool in toolbox.tools()}
+        self.lists = {toolset: tools_list(self.tools.values(), toolset) for toolset in TOOLSETS}
+        self.threads = Threads(settings.WEB_THREADS)
+        self.server = Server(
+            "MemRelay",
+            version=settings.VERSION,
+            title="MemRelay",
+            instructions=INSTRUCTIONS,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_read_resource=self._read_resource,
+            # No argument of ours travels in a header; without this the SDK lists all tools on every call to look.
+            get_tool_input_schema=lambda name: None,
+        )
+        self.server.middleware.clear()  # OpenTelemetry spans that nobody collects.
+        # Host and origin are checked in mcp_door.py, by the rule Django uses (ALLOWED_HOSTS), before the token.
+        self.streaming, self.plain = (
+            StreamableHTTPSessionManager(
+                self.server, stateless=True, json_response=plain, max_request_body_size=settings.BODY_LIMIT
+            )
+            for plain in (False, True)
+        )
+
+    def sessions_for(self, body: bytes) -> StreamableHTTPSessionManager:
+        """A stream where progress is to be told of; else one JSON answer, which costs two thirds of the CPU."""
+        return self.streaming if b'"progressToken"' in body else self.plain
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Once per instance, for the life of the process."""
+        async with self.streaming.run(), self.plain.run():
+            yield
+        await asyncio.to_thread(self.threads.close)
+
+    async def _list_tools(self, context: Context, params: Any) -> dict[str, Any]:
+        return self.lists[visit_of(context).toolset]
+
+    async def _call_tool(self, context: Context, params: wire.CallToolRequestParams) -> wire.CallToolResult:
+        tool = self.tools.get(params.name)
+        if tool is None:
+            return refusal(no_such_tool(params.name, self.tools).as_dict())
+        return await self.threads.run(tool.call, visit_of(context).caller, params.arguments)
+
+    async def _list_resources(self, context: Context, params: Any) -> wire.ListResourcesResult:
+        there = [resource.describe() for resource in RESOURCES.values() if resource.operation in OPERATIONS]
+        return wire.ListResourcesResult(resources=there)
+
+    async def _read_resource(self, context: Context, params: wire.ReadResourceRequestParams) -> wire.ReadResourceResult:
+        resource = RESOURCES.get(str(params.uri))
+        if resource is None or resource.operation not in OPERATIONS:
+            raise MCPError(code=wire.INVALID_PARAMS, message=f"There is no resource {params.uri}.")
+        text = await self.threads.run(read, resource, visit_of(context).caller)
+        content = wire.TextResourceContents(uri=resource.uri, mime_type=resource.mime_type, text=text)
+        return wire.ReadResourceResult(contents=[content])
+
+
+def tools_list(tools: Iterable[Tool], toolset: str) -> dict[str, Any]:
+    """What ``tools/list`` answers to a toolset, ready for the wire."""
+    described = [tool.describe(toolset) for tool in tools if toolset in tool.toolsets]
+    return wire.ListToolsResult(tools=described).model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def read(resource: Resource, caller: Caller) -> str:
+    try:
+        return resource.render(OPERATIONS[resource.operation].answer(caller, {}))
+    except MemRelayError as error:
+        raise MCPError(code=wire.INVALID_PARAMS, message=str(error), data={"error": error.as_dict()}) from error
+
+
+def visit_of(context: Context) -> Visit:
+    scope: Mapping[str, Any] = context.request.scope
+    visit: Visit = scope[VISIT]
+    return visit
