@@ -44,10 +44,11 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class _Needles:
-    """``tokens`` and what each counts for a place; ``single`` are characters asked for alone."""
+    """``words`` are tokens that the tokeniser must confirm; ``runs`` are characters that only need finding."""
 
-    tokens: dict[str, int]
-    single: frozenset[str]
+    words: frozenset[str]
+    runs: frozenset[str]
+    beginnings: frozenset[str]
 
 
 def excerpt(text: str, query: str, width: int = 240) -> Excerpt:
@@ -59,57 +60,57 @@ def excerpt(text: str, query: str, width: int = 240) -> Excerpt:
 
 @lru_cache(maxsize=256)
 def _needles(query: str) -> _Needles:
-    wanted: dict[str, int] = {}
-    single: set[str] = set()
-    common: dict[str, int] = {}
+    words: set[str] = set()
+    runs: set[str] = set()
+    common: set[str] = set()
     for piece in pieces(query):
-        if piece.shape is Shape.RUN and len(piece.parts) == 1:
-            single.add(piece.surface)
-        elif piece.shape is Shape.RUN:
-            for part in piece.parts[:-1]:
-                (common if COMMON_CHARACTERS.intersection(part.token) else wanted)[part.token] = 2
+        if piece.shape is Shape.RUN:
+            pairs = {part.token for part in piece.parts[:-1]} or {piece.surface}
+            common |= {pair for pair in pairs if len(pair) > 1 and COMMON_CHARACTERS.intersection(pair)}
+            runs |= pairs - common
         else:
-            wanted |= {name.token: 4 for name in piece.names}
+            words |= {name.token for name in piece.names}
             for part in piece.parts:
-                (common if part.surface in COMMON else wanted)[part.token] = 2 if len(piece.parts) == 1 else 1
-    return _Needles(wanted or ({} if single else common), frozenset(single))
+                (common if part.surface in COMMON else words).add(part.token)
+    if not words and not runs:
+        runs = {token for token in common if not token.isascii()}
+        words = common - runs
+    return _Needles(frozenset(words), frozenset(runs), frozenset(b for word in words for b in _beginnings(word)))
 
 
-# --- finding ------------------------------------------------------------------------------------------------
+# --- finding -----------------------------------------------------------------------------------------------
 
 
 def _places(text: str, needles: _Needles) -> list[tuple[int, int, str]]:
     low = _aligned(text)
-    found = {place for needle in needles.tokens for place in _places_of(text, low, needle, needles)}
-    for character in needles.single:
-        found |= {
-            (place, place + len(character), character) for place in _occurrences(low, character, _PLACES_A_NEEDLE)
-        }
+    found = {place for word in needles.words for place in _places_of(text, low, word)}
+    for run in needles.runs:
+        found |= {(place, place + len(run), run) for place in _occurrences(low, run, _PLACES_A_NEEDLE)}
     if not found and _HARD.search(text):
-        found = {
-            (token.start, token.end, token.text) for token in tokens(text[:_SLOW_TEXT]) if token.text in needles.tokens
-        }
+        wanted = needles.words | needles.runs
+        found = {(token.start, token.end, token.text) for token in tokens(text[:_SLOW_TEXT]) if token.text in wanted}
     return sorted(found)
 
 
-def _places_of(text: str, low: str, needle: str, needles: _Needles) -> Iterator[tuple[int, int, str]]:
+def _places_of(text: str, low: str, word: str) -> Iterator[tuple[int, int, str]]:
     number = 0
-    for beginning in _beginnings(needle):
+    for beginning in _beginnings(word):
         for place in _occurrences(low, beginning, _TRIES_A_NEEDLE):
             for token in _tokens_around(text, place):
-                if token.text == needle and token.start <= place < token.end:
-                    yield token.start, token.end, needle
+                if token.text == word and token.start <= place < token.end:
+                    yield token.start, token.end, word
                     number += 1
             if number >= _PLACES_A_NEEDLE:
                 return
 
 
-def _beginnings(token: str) -> set[str]:
+@lru_cache(maxsize=1_024)
+def _beginnings(token: str) -> frozenset[str]:
     """What every word with this stem begins with: *polic* for policy and policies."""
     if not (token.isascii() and token.isalpha()):
-        return {token}
+        return frozenset({token})
     irregular = {word for word, stem in IRREGULAR.items() if stem == token}
-    return {token[:-1] if len(token) > 3 else token[:2] or token, *irregular}
+    return frozenset({token[:-1] if len(token) > 3 else token[:2], *irregular})
 
 
 def _occurrences(text: str, what: str, most: int) -> Iterator[int]:
@@ -232,14 +233,16 @@ def _cut(text: str, begin: int, stop: int, needles: _Needles) -> Excerpt:
 
 
 def _marks(part: str, needles: _Needles) -> list[tuple[int, int]]:
-    spans: list[tuple[int, int]] = []
+    low = _aligned(part)
+    spans = [(place, place + len(run)) for run in needles.runs for place in _occurrences(low, run, len(low))]
+    is_hard = _HARD.search(part) is not None
+    wanted = needles.words | needles.runs if is_hard else needles.words
     for chunk in _CHUNK.finditer(part):
-        for token in chunk_tokens(chunk[0]):
-            start = chunk.start() + token.start
-            if token.text in needles.tokens:
-                spans.append((start, chunk.start() + token.end))
-            elif token.text[0] in needles.single:
-                spans.append((start, start + 1))
+        start = chunk.start()
+        if is_hard or any(beginning in low[start : chunk.end()] for beginning in needles.beginnings):
+            spans += [
+                (start + token.start, start + token.end) for token in chunk_tokens(chunk[0]) if token.text in wanted
+            ]
     return _merged(part, sorted(spans))
 
 
