@@ -22,8 +22,13 @@ def position_of(cursor: str, *types: type) -> tuple[Any, ...]:
     try:
         raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         values = tuple(json.loads(raw))
-    except (ValueError, TypeError, UnicodeDecodeError):
+        json.dumps(values, ensure_ascii=False).encode()  # Halves of a character: no column holds them.
+    except (ValueError, TypeError, RecursionError):
         values = ()
-    if len(values) != len(types) or not all(isinstance(v, t) for v, t in zip(values, types, strict=True)):
+    if len(values) != len(types) or not all(_is_sound(v, t) for v, t in zip(values, types, strict=True)):
         raise Invalid(fields={"cursor": _("This is no cursor of this list.")})
     return values
+
+
+def _is_sound(value: Any, kind: type) -> bool:
+    return isinstance(value, kind) and not (isinstance(value, int) and abs(value) >= 2**63)
