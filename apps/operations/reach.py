@@ -2,15 +2,14 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from apps.base.errors import MemRelayError
+from apps.base.errors import Denied
 from apps.operations.caller import Caller
 
 
-class WorkspaceMismatch(MemRelayError):
+class WorkspaceMismatch(Denied):
     """Told alike whether the other workspace exists or not."""
 
     code = "WORKSPACE_MISMATCH"
-    status = 403
     sentence = _("This connection is bound to another workspace.")
     hint = _("Leave the workspace out, or connect with a token and an address that are not bound to one.")
 

@@ -1,0 +1,11 @@
+from apps.operations.mcp import AGENT, FULL, Tool
+from apps.workspaces import selectors, services
+
+TOOLS = [
+    Tool(services.project_resolve_or_create, frozenset({AGENT, FULL})),
+    Tool(selectors.project_resolve),
+    Tool(selectors.project_list),
+    Tool(selectors.project_get),
+    Tool(services.project_create),
+    Tool(services.project_update),
+]
