@@ -200,6 +200,7 @@ def _segments(path: str, *, encoded: bool) -> tuple[str, ...]:
     segments: list[str] = []
     for segment in path.split("/"):
         name = nfc(unquote(segment, errors="strict")) if encoded and _decodable(segment) else segment
+        name = name.strip()
         if _CONTROL.search(name):
             raise InvalidRemote("The path holds control characters.")
         if name == "..":
@@ -209,7 +210,7 @@ def _segments(path: str, *, encoded: bool) -> tuple[str, ...]:
         elif name not in ("", "."):
             segments.append(name)
     while segments and segments[-1].lower().endswith(".git"):
-        segments[-1] = segments[-1][:-4]
+        segments[-1] = segments[-1][:-4].rstrip()
         if not segments[-1]:
             segments.pop()
     if not segments:
