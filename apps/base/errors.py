@@ -55,7 +55,9 @@ class Invalid(MemRelayError):
     sentence = _("Some values are not accepted.")
     hint = _("Correct the fields named in facts and try again.")
 
-    def __init__(self, message: Text | None = None, *, hint: Text | None = None, fields: Mapping[str, Any], **facts: Any):
+    def __init__(
+        self, message: Text | None = None, *, hint: Text | None = None, fields: Mapping[str, Any], **facts: Any
+    ):
         super().__init__(message, hint=hint, fields={name: str(text) for name, text in fields.items()}, **facts)
 
     @property
@@ -86,7 +88,9 @@ class NotSignedIn(MemRelayError):
     code = "NOT_SIGNED_IN"
     status = 401
     sentence = _("This needs a valid token or a signed-in session.")
-    hint = _("Send the header Authorization: Bearer <token>; tokens are made in the console or by manage.py token_create.")
+    hint = _(
+        "Send the header Authorization: Bearer <token>; tokens are made in the console or by manage.py token_create."
+    )
 
 
 class FeatureDisabled(MemRelayError):

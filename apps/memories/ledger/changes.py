@@ -12,6 +12,7 @@ from apps.memories import documents, frontmatter
 from apps.memories.documents import Facts
 from apps.memories.errors import RevisionUnknown, TitleTaken, WrongResource, WrongState
 from apps.memories.frontmatter import Value
+from apps.memories.ledger import names
 from apps.memories.ledger.record import ARCHIVE, OUTSIDE_EDIT_KEPT, Outcome, Recording
 from apps.memories.models import Kind, Memory, MemoryRevision, Resource, Status
 from apps.memories.store import Signature
@@ -416,12 +417,7 @@ class WriteScopeFile:
 
 
 def _guard_title(recording: Recording, title: str, *, but: Memory | None = None) -> None:
-    same = Memory.objects.filter(
-        scope=recording.scope, title_key=fold(title[:400])[:600], resource=Resource.MEMORY, status=Status.ACTIVE
-    )
-    if but is not None:
-        same = same.exclude(pk=but.pk)
-    if found := same.values_list("stable_id", flat=True).first():
+    if found := names.title_taken(recording.scope.key, fold(title[:400])[:600], but=but.pk if but else 0):
         raise TitleTaken(title=title, memory_id=found)
 
 
@@ -440,7 +436,7 @@ def _require(memory: Memory, status: Status) -> None:
 def _free_name(recording: Recording, memory: Memory, path: str) -> str:
     """The path, or where another row lies there already, the same place with a suffix."""
     stem, number = path.removesuffix(".md"), 1
-    while Memory.objects.filter(scope=recording.scope, path_key=fold(path)).exclude(pk=memory.pk).exists():
+    while names.path_taken(recording.scope.key, fold(path), but=memory.pk):
         number += 1
         path = f"{stem}-{number}.md"
     return path

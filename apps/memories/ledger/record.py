@@ -9,11 +9,11 @@ from pathlib import PurePosixPath
 from typing import Protocol
 
 from django.conf import settings
-from django.db.models import F
 
 from apps.base import clock
 from apps.base.faults import fault
 from apps.base.ids import new_id
+from apps.base.rows import insert_rows
 from apps.base.text import fold, nfc, same_slug_key, slug_for, with_suffix
 from apps.base.transactions import short_transaction
 from apps.changes.models import Change as LogEntry
@@ -21,14 +21,14 @@ from apps.changes.services import record as log
 from apps.leases.selectors import refuse_if_busy
 from apps.memories import checkpoint_text, documents, scope_files
 from apps.memories.documents import Facts
-from apps.memories.errors import HeadConflict, MemoryUnknown, PathTaken, RevisionConflict
+from apps.memories.errors import HeadConflict, MemoryUnknown, PathTaken, ReviewNeeded, RevisionConflict
+from apps.memories.ledger import names
 from apps.memories.ledger.operations import mark_closed, new_operation
 from apps.memories.links import links
 from apps.memories.models import (
     Alias,
     Checkpoint,
     FileIntent,
-    Folder,
     LogicalOperation,
     Memory,
     MemoryLink,
@@ -49,6 +49,7 @@ NEAR_SLUGS = 50
 AREAS = {Resource.MEMORY: "memories", Resource.CHECKPOINT: "checkpoints", Resource.CURATED: "curated"}
 ARCHIVE = "archive"
 OUTSIDE_EDIT_KEPT = "outside_edit_kept"
+REVIEWED = "reviewed"
 
 
 class Change(Protocol):
@@ -81,7 +82,7 @@ class Committed:
     commit: ScopeCommit
     operation: LogicalOperation
     outcomes: list[Outcome]
-    paths: list[str]
+    intents: list[FileIntent]
 
 
 def record(
@@ -93,6 +94,7 @@ def record(
     operation: LogicalOperation | None = None,
     expected_head: int | None = None,
     within: Callable[[list[Committed]], None] | None = None,
+    reviewed: bool = False,
 ) -> list[Committed]:
     """Write the rows of a deed. Without ``operation`` the deed is one logical operation, closed at once.
 
@@ -103,8 +105,8 @@ def record(
         owner = operation or new_operation(caller, name, reason, now)
         if operation is None:
             mark_closed(owner, now)
-            owner.save(force_insert=True)
-        done = [_record_part(caller, part, owner, reason, now, expected_head) for part in parts]
+            insert_rows([owner])
+        done = [_record_part(caller, part, owner, reason, now, expected_head, reviewed) for part in parts]
         if within:
             within(done)
         fault("inside-record")
@@ -112,10 +114,18 @@ def record(
 
 
 def _record_part(
-    caller: Caller, part: Part, operation: LogicalOperation, reason: str, now: datetime, expected_head: int | None
+    caller: Caller,
+    part: Part,
+    operation: LogicalOperation,
+    reason: str,
+    now: datetime,
+    expected_head: int | None,
+    reviewed: bool,
 ) -> Committed:
-    scope, is_new = Scope.objects.get_or_create(key=part.scope_key)
+    scope, is_new = names.scope_row(part.scope_key)
     refuse_if_busy(part.scope_key)
+    if scope.policy == REVIEWED and not reviewed:
+        raise ReviewNeeded(scope=scope.key)
     if expected_head is not None and scope.version != expected_head:
         raise HeadConflict(current=scope.version, given=expected_head)
     recording = Recording(caller, scope, operation, reason, now, len(part.changes))
@@ -123,7 +133,7 @@ def _record_part(
         recording.write_scope_file()
     outcomes = [change.apply(recording) for change in part.changes]
     recording.flush()
-    return Committed(recording.commit, operation, outcomes, [intent.path for intent in recording.intents])
+    return Committed(recording.commit, operation, outcomes, recording.intents)
 
 
 class Recording:
@@ -134,13 +144,10 @@ class Recording:
     ) -> None:
         self.caller, self.scope, self.operation, self.reason, self.now = caller, scope, operation, reason[:500], now
         # Compare-and-swap: the transaction is IMMEDIATE, so this can only fail where somebody wrote past the ledger.
-        moved = Scope.objects.filter(key=scope.key, version=scope.version).update(version=F("version") + 1)
-        if moved != 1:
+        if not names.advance(scope):
             raise HeadConflict(current="?", given=scope.version)
-        scope.version += 1
-        self.commit = ScopeCommit.objects.create(
-            scope=scope, version=scope.version, operation=operation, changes=changes, at=now
-        )
+        self.commit = ScopeCommit(scope=scope, version=scope.version, operation=operation, changes=changes, at=now)
+        insert_rows([self.commit])
         self.intents: list[FileIntent] = []
         self._revisions: list[MemoryRevision] = []
         self._indexed: dict[str, IndexEntry | None] = {}
@@ -175,11 +182,9 @@ class Recording:
 
     def free_slug(self, wanted: str) -> str:
         """``wanted``, or with a growing suffix where the scope has it already (deleted rows and aliases count, L-18)."""
-        near = {
-            same_slug_key(with_suffix(wanted, number)): with_suffix(wanted, number) for number in range(1, NEAR_SLUGS)
-        }
-        if not self._slug_taken(same_slug_key(wanted)):
+        if not names.slug_taken(self.scope.key, same_slug_key(wanted)):
             return wanted
+        near = {same_slug_key(slug): slug for number in range(2, NEAR_SLUGS) if (slug := with_suffix(wanted, number))}
         taken = set(Memory.objects.filter(scope=self.scope, slug_key__in=near).values_list("slug_key", flat=True))
         taken |= set(Alias.objects.filter(scope=self.scope, slug_key__in=near).values_list("slug_key", flat=True))
         for key, slug in near.items():
@@ -187,28 +192,15 @@ class Recording:
                 return slug
         return with_suffix(wanted, int(new_id("x")[-6:], 36))
 
-    def _slug_taken(self, key: str) -> bool:
-        return (
-            Memory.objects.filter(scope=self.scope, slug_key=key).exists()
-            or Alias.objects.filter(scope=self.scope, slug_key=key).exists()
-        )
-
     def path_in(self, area: str, slug: str, at: datetime) -> str:
         """A place in ``<area>/<yyyy>/<mm>``; a full folder gets a numbered successor (D-26)."""
         base = f"{area}/{at:%Y/%m}"
-        folder, _ = Folder.objects.get_or_create(scope=self.scope, base=base)
-        if folder.files >= settings.FOLDER_FILES:
-            folder.number, folder.files = folder.number + 1, 0
-        folder.files += 1
-        folder.save(update_fields=["number", "files"])
-        return f"{base}{'' if folder.number == 1 else f'-{folder.number}'}/{slug}.md"
+        number = names.folder_number(self.scope.key, base, settings.FOLDER_FILES)
+        return f"{base}{'' if number == 1 else f'-{number}'}/{slug}.md"
 
     def free_path(self, path: str, *, but: Memory | None = None) -> str:
         """The path itself. Raises ``PathTaken`` where another row has it, deleted ones included."""
-        others = Memory.objects.filter(scope=self.scope, path_key=fold(path))
-        if but is not None:
-            others = others.exclude(pk=but.pk)
-        if others.exists():
+        if names.path_taken(self.scope.key, fold(path), but=but.pk if but else 0):
             raise PathTaken(path=path)
         return path
 
@@ -245,7 +237,7 @@ class Recording:
         if resource is Resource.CURATED:
             return self.free_path(f"curated/{slug}.md")
         path = self.path_in(AREAS[resource], slug, at)
-        if Memory.objects.filter(scope=self.scope, path_key=fold(path)).exists():
+        if names.path_taken(self.scope.key, fold(path)):
             path = str(PurePosixPath(path).with_name(f"{slug}-{new_id('x')[-6:]}.md"))
         return path
 
@@ -268,7 +260,7 @@ class Recording:
         memory.raw_hash, memory.content_hash = digest(document), documents.content_digest(document)
         memory.withheld = withheld
         _sign(memory, signature)
-        memory.save(force_insert=True)
+        insert_rows([memory])
         revision = self._revision(memory, document, action=action, reason=reason, base=0)
         if write:
             self._intend(memory, revision, FileIntent.WRITE, memory.path, memory.raw_hash, expected_hash)
@@ -400,8 +392,8 @@ class Recording:
 
     def flush(self) -> None:
         """Store everything gathered; called once, at the end of the part."""
-        MemoryRevision.objects.bulk_create(self._revisions)
-        FileIntent.objects.bulk_create(self.intents)
+        insert_rows(self._revisions)
+        insert_rows(self.intents)
         self._store_derived()
         index_write_many([entry for entry in self._indexed.values() if entry is not None])
         if removed := [stable_id for stable_id, entry in self._indexed.items() if entry is None]:
@@ -467,16 +459,20 @@ class Recording:
         if is_old:
             MemoryLink.objects.filter(memory_id__in=is_old).delete()
             MemoryTag.objects.filter(memory_id__in=is_old).delete()
-        MemoryTag.objects.bulk_create(
-            MemoryTag(memory=memory, tag_key=fold(tag)[:200])
-            for memory, _body in self._texts.values()
-            for tag in memory.tags
+        insert_rows(
+            [
+                MemoryTag(memory=memory, tag_key=fold(tag)[:200])
+                for memory, _body in self._texts.values()
+                for tag in memory.tags
+            ]
         )
-        MemoryLink.objects.bulk_create(
-            MemoryLink(memory=memory, position=place, target=link.target[:400], target_key=fold(link.target)[:400])
-            for memory, body in self._texts.values()
-            if "[[" in body
-            for place, link in enumerate(links(body))
+        insert_rows(
+            [
+                MemoryLink(memory=memory, position=place, target=link.target[:400], target_key=fold(link.target)[:400])
+                for memory, body in self._texts.values()
+                if "[[" in body
+                for place, link in enumerate(links(body))
+            ]
         )
 
 

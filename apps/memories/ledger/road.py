@@ -1,18 +1,17 @@
 """The road itself: check, record, write out."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from apps.base.faults import fault
-from apps.memories.errors import ReviewNeeded, RevisionConflict
+from apps.memories.errors import RevisionConflict
 from apps.memories.ledger.changes import Arrive, Baggage, Depart
 from apps.memories.ledger.outside import settle
 from apps.memories.ledger.record import Change, Committed, Part, record
 from apps.memories.ledger.writeout import write_out
-from apps.memories.models import FileIntent, LogicalOperation, Memory, Scope
+from apps.memories.models import FileIntent, LogicalOperation, Memory
 from apps.operations.caller import Caller
 
 FILE_PENDING = "file_pending"
-REVIEWED = "reviewed"
 
 
 def commit(
@@ -55,17 +54,22 @@ def commit_parts(
     reviewed: bool = False,
 ) -> list[Committed]:
     """Change several scopes in one transaction, one commit in each."""
-    if not reviewed:
-        _refuse_reviewed(part.scope_key for part in parts)
     for part in parts:
         _check_files(part)
     fault("before-record")
     done = record(
-        caller, parts, name=name, reason=reason, operation=operation, expected_head=expected_head, within=within
+        caller,
+        parts,
+        name=name,
+        reason=reason,
+        operation=operation,
+        expected_head=expected_head,
+        within=within,
+        reviewed=reviewed,
     )
     fault("after-record")
     for committed in _new_files_first(done):
-        pending = set(write_out(committed.commit.scope_id, committed.paths)) if committed.paths else set()
+        pending = set(write_out(committed.commit.scope_id, committed.intents)) if committed.intents else set()
         for outcome in committed.outcomes:
             if outcome.changed and outcome.memory.path in pending:
                 outcome.warnings.append(FILE_PENDING)
@@ -91,21 +95,14 @@ def move(
     return commit_parts(caller, parts, name="memory_move", reason=reason, within=within)[1]
 
 
-def _refuse_reviewed(scope_keys: Iterable[str]) -> None:
-    if (
-        reviewed := Scope.objects.filter(key__in=list(scope_keys), policy=REVIEWED)
-        .values_list("key", flat=True)
-        .first()
-    ):
-        raise ReviewNeeded(scope=reviewed)
-
-
 def _check_files(part: Part) -> None:
     """Step 1: an outside edit of a memory that is about to change becomes a revision first.
 
     A change that names a revision then meets the conflict in step 2; one that does not is applied to the adopted text.
     """
     ids = [memory_id for change in part.changes if (memory_id := getattr(change, "memory_id", ""))]
+    if not ids:
+        return
     for memory in Memory.objects.filter(stable_id__in=ids, scope=part.scope_key):
         settle(memory)
 
@@ -114,12 +111,7 @@ def _new_files_first(done: Sequence[Committed]) -> list[Committed]:
     """Files appear in the new scope before they go from the old one, so that at no moment there is none (L-10)."""
     if len(done) < 2:
         return list(done)
-    writes = set(
-        FileIntent.objects.filter(
-            scope__in=[item.commit.scope_id for item in done], action=FileIntent.WRITE
-        ).values_list("scope_id", flat=True)
-    )
-    return sorted(done, key=lambda item: item.commit.scope_id not in writes)
+    return sorted(done, key=lambda item: all(intent.action == FileIntent.DELETE for intent in item.intents))
 
 
 __all__ = ["FILE_PENDING", "RevisionConflict", "commit", "commit_parts", "move"]

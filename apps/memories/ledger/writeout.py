@@ -2,9 +2,10 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from django.conf import settings
+from django.db import connection
 
 from apps.base.faults import fault
 from apps.base.transactions import outside_transactions
@@ -21,11 +22,44 @@ SCOPE_MARK = "scope"
 
 
 @outside_transactions
-def write_out(scope_key: str, paths: Iterable[str]) -> list[str]:
-    """Bring these paths to what their newest intents say. Returns the paths that could not be written yet."""
-    wanted = list(dict.fromkeys(paths))
+def write_out(scope_key: str, own: Sequence[FileIntent]) -> list[str]:
+    """Write what a commit has just intended. Returns the paths that could not be written yet.
+
+    Where nobody intended anything later for the path, the commit's own intent is the newest and needs no look-up.
+    """
+    by_path: dict[str, list[FileIntent]] = defaultdict(list)
+    for intent in own:
+        by_path[intent.path].append(intent)
     with scope_lock(scope_key):
-        return [path for path in wanted if not write_path(scope_key, path)]
+        return [path for path, intents in by_path.items() if not _write_own(scope_key, path, intents[-1])]
+
+
+def _write_own(scope_key: str, path: str, intent: FileIntent) -> bool:
+    file = folder_of(scope_key) / path
+    if intent.action == FileIntent.WRITE and _is_newest(intent):
+        read = store.read(file)
+        if (store.digest(read[0]) if read else "") == intent.expected_hash:
+            try:
+                store.place(folder_of(scope_key), path, content_of(intent), mark=_mark(intent))
+                fault("after-rename")
+                return True
+            except Blocked as blocked:
+                _block(intent, str(blocked))
+                return False
+    return write_path(scope_key, path)
+
+
+def _is_newest(intent: FileIntent) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT max(id) FROM memories_fileintent WHERE scope_id = %s AND path = %s", [intent.scope_id, intent.path]
+        )
+        return bool(cursor.fetchone()[0] == intent.pk)
+
+
+def _mark(intent: FileIntent) -> str:
+    """Under which name displaced bytes lie aside: the id of the memory they belong to."""
+    return intent.memory.stable_id if intent.memory else SCOPE_MARK
 
 
 def write_path(scope_key: str, path: str) -> bool:
@@ -72,11 +106,10 @@ def _bring(scope_key: str, path: str, intents: Sequence[FileIntent]) -> bool:
         and newest.action == FileIntent.WRITE
     ):
         return False
-    mark = newest.memory.stable_id if newest.memory else SCOPE_MARK
     if newest.action == FileIntent.DELETE:
-        store.take_away(root, path, mark=mark)
+        store.take_away(root, path, mark=_mark(newest))
     else:
-        store.place(root, path, content_of(newest), mark=mark)
+        store.place(root, path, content_of(newest), mark=_mark(newest))
     fault("after-rename")
     return True
 

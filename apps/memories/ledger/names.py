@@ -1,0 +1,77 @@
+"""The questions every write asks about names and places, in plain SQL: they run inside the transaction, on each save."""
+
+from django.db import connection
+
+from apps.memories.models import Scope
+
+_SCOPE = "SELECT version, policy, reserved_revisions FROM memories_scope WHERE key = %s"
+_ADVANCE = "UPDATE memories_scope SET version = version + 1 WHERE key = %s AND version = %s"
+_TITLE = """
+    SELECT stable_id FROM memories_memory
+    WHERE scope_id = %s AND title_key = %s AND resource = 'memory' AND status = 'active' AND id <> %s LIMIT 1
+"""
+_SLUG = """
+    SELECT EXISTS (SELECT 1 FROM memories_memory WHERE scope_id = %s AND slug_key = %s)
+        OR EXISTS (SELECT 1 FROM memories_alias WHERE scope_id = %s AND slug_key = %s)
+"""
+_PATH = "SELECT EXISTS (SELECT 1 FROM memories_memory WHERE scope_id = %s AND path_key = %s AND id <> %s)"
+_FOLDER = """
+    INSERT INTO memories_folder (scope_id, base, number, files) VALUES (%s, %s, 1, 1)
+    ON CONFLICT (scope_id, base) DO UPDATE SET
+        number = CASE WHEN files >= %s THEN number + 1 ELSE number END,
+        files = CASE WHEN files >= %s THEN 1 ELSE files + 1 END
+    RETURNING number
+"""
+
+
+def scope_row(key: str) -> tuple[Scope, bool]:
+    """The scope as the transaction sees it, made if it is new; whether it was."""
+    found = _one(_SCOPE, key)
+    if found is None:
+        return Scope.objects.create(key=key), True
+    version, policy, reserved = found
+    scope = Scope(key=key, version=version, policy=policy, reserved_revisions=reserved)
+    scope._state.adding, scope._state.db = False, connection.alias
+    return scope, False
+
+
+def advance(scope: Scope) -> bool:
+    """Move the head by compare-and-swap. The transaction is IMMEDIATE, so only a write past the ledger can be in the way."""
+    with connection.cursor() as cursor:
+        cursor.execute(_ADVANCE, [scope.key, scope.version])
+        moved = bool(cursor.rowcount == 1)
+    scope.version += moved
+    return moved
+
+
+def title_taken(scope_key: str, title_key: str, *, but: int = 0) -> str:
+    """The id of another active memory with this title; empty where there is none."""
+    found = _one(_TITLE, scope_key, title_key, but)
+    return str(found[0]) if found else ""
+
+
+def slug_taken(scope_key: str, slug_key: str) -> bool:
+    return _is(_SLUG, scope_key, slug_key, scope_key, slug_key)
+
+
+def path_taken(scope_key: str, path_key: str, *, but: int = 0) -> bool:
+    return _is(_PATH, scope_key, path_key, but)
+
+
+def folder_number(scope_key: str, base: str, limit: int) -> int:
+    """Count one more file into an area's current folder; a full one gets a successor. Returns the folder's number."""
+    found = _one(_FOLDER, scope_key, base, limit, limit)
+    assert found is not None, "RETURNING gives a row."  # noqa: S101
+    return int(found[0])
+
+
+def _one(statement: str, *values: object) -> tuple[object, ...] | None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        row: tuple[object, ...] | None = cursor.fetchone()
+    return row
+
+
+def _is(statement: str, *values: object) -> bool:
+    found = _one(statement, *values)
+    return bool(found and found[0])
