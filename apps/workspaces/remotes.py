@@ -32,7 +32,7 @@ _CASELESS_HOSTS = frozenset(["github.com", "gitlab.com", "gitee.com", "bitbucket
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#\\]*)([^?#\\]*)")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_DRIVE = re.compile(r"/?([A-Za-z]):(?:[/\\]|$)")
+_DRIVE = re.compile(r"/*([A-Za-z]):(?:[/\\]|$)")
 # ``user@host:path``; a single letter without a user is a drive of Windows.
 _SCP = re.compile(r"(?:([^@:/\\\s]+)@|(?!.:))(\[[^\]@/\\\s]+\]|[^@:/\\\s\[\]]+):(?!:)(.+)")
 _SCP_WITH_PORT = re.compile(r"\[(?:([^@:/\\\s]+)@)?([^@:/\\\s\[\]]+):([0-9]+)\]:([^@]+)")
