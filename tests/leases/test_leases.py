@@ -161,6 +161,7 @@ def test_a_held_lease_has_a_heartbeat(monkeypatch):
 @pytest.mark.django_db(transaction=True)
 def test_the_heartbeat_ends_when_the_lease_is_somebody_elses(monkeypatch, caplog):
     monkeypatch.setattr(services, "HEARTBEAT_SECONDS", 0.01)
+    caplog.set_level("WARNING", logger=services.logger.name)
 
     with holding("job/1", kind="job") as held:
         assert held
