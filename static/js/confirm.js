@@ -13,7 +13,7 @@ document.addEventListener(
     dialog.querySelector("[data-confirm-title]").textContent = form.dataset.confirm;
     dialog.querySelector("[data-confirm-text]").textContent = form.dataset.confirmText ?? "";
     const action = dialog.querySelector("[data-confirm-action]");
-    action.textContent = form.dataset.confirmAction;
+    action.textContent = form.dataset.confirmLabel;
     action.classList.toggle("button-danger", form.dataset.confirmTone === "danger");
     action.classList.toggle("button-primary", form.dataset.confirmTone !== "danger");
     waiting = form;
