@@ -59,7 +59,8 @@ class Keeper:
         if now >= self.next_scan or wake_file().exists():
             wake_file().unlink(missing_ok=True)
             started = time.monotonic()
-            for scope_key in Scope.objects.values_list("key", flat=True):
-                scan(scope_key)
+            reports = [scan(scope_key) for scope_key in Scope.objects.values_list("key", flat=True)]
             took = time.monotonic() - started
-            self.next_scan = time.monotonic() + max(settings.SCAN_SECONDS, took * SCAN_SHARE)
+            is_waiting = any(report.unsettled or report.waiting for report in reports)
+            pause = min(settings.SCAN_SECONDS, settings.SETTLE_SECONDS + 0.5) if is_waiting else settings.SCAN_SECONDS
+            self.next_scan = time.monotonic() + max(pause, took * SCAN_SHARE)

@@ -46,6 +46,9 @@ class Scope(models.Model):
     reserved_revisions = models.PositiveBigIntegerField(default=0)  # L-23: written to scope.json in blocks.
     alarm = models.JSONField(null=True, blank=True)  # Why the scan stopped in red (L-11); null is fine.
     notices = models.JSONField(default=list, blank=True)  # Twins and files that could not be read, of the last scan.
+    missing = models.JSONField(
+        default=dict, blank=True
+    )  # Files gone since when, by stable id: deleted once that has lasted.
     outside_pending = models.BooleanField(default=False)  # The last scan saw changes it could not take in yet.
     scanned_at = models.DateTimeField(null=True, blank=True)
 

@@ -62,11 +62,14 @@ def read(file: Path) -> tuple[bytes, Signature] | None:
         if error.errno == errno.ELOOP:
             return None
         raise
-    with os.fdopen(descriptor, "rb") as opened:
-        status = os.fstat(opened.fileno())
+    try:
+        status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             return None
-        return opened.read(), Signature.of(status)
+        with os.fdopen(descriptor, "rb", closefd=False) as opened:
+            return opened.read(), Signature.of(status)
+    finally:
+        os.close(descriptor)
 
 
 @outside_transactions

@@ -54,6 +54,7 @@ class ScanReport:
     moved: int = 0
     vanished: int = 0
     unsettled: int = 0
+    waiting: dict[str, str] = field(default_factory=dict)  # Gone, but not for long enough to be believed.
     alarm: dict[str, object] | None = None
     notices: list[dict[str, str]] = field(default_factory=list)
 
@@ -93,7 +94,8 @@ def scan(scope_key: str) -> ScanReport:
         scanned_at=clock.now(),
         alarm=report.alarm,
         notices=report.notices,
-        outside_pending=bool(report.unsettled or report.alarm),
+        missing=report.waiting,
+        outside_pending=bool(report.unsettled or report.alarm or report.waiting),
     )
     return report
 
@@ -233,6 +235,7 @@ def _let_go(scope_key: str, missing: list[Row], living: int, pending: set[str], 
         }
         logger.error("Files of %s have vanished (%d of %d); nothing is deleted.", scope_key, len(missing), living)
         return
+    missing = _gone_for_good(scope_key, missing, report)
     for start in range(0, len(missing), BATCH):
         changes = [
             Delete(
@@ -246,3 +249,26 @@ def _let_go(scope_key: str, missing: list[Row], living: int, pending: set[str], 
         ]
         record(Caller.for_system("outside edit"), [Part(scope_key, changes)], name="outside_edit")
         report.vanished += len(changes)
+
+
+def _gone_for_good(scope_key: str, missing: list[Row], report: ScanReport) -> list[Row]:
+    """Those that have been missing for a while: editors and sync tools remove a file and bring it back.
+
+    While a new file is still being written nothing is let go: it may be one of these under another name.
+    """
+    if not missing:
+        return []
+    now = clock.now()
+    before: dict[str, str] = Scope.objects.values_list("missing", flat=True).get(key=scope_key)
+    since = {row.stable_id: before.get(row.stable_id, clock.as_stamp(now)) for row in missing}
+    believed = [
+        row
+        for row in missing
+        if not report.unsettled
+        and row.stable_id in before
+        and (now - clock.from_stamp(since[row.stable_id])).total_seconds() >= settings.SETTLE_SECONDS
+        and store.signature(folder_of(scope_key) / row.path) is None
+    ]
+    known = {row.stable_id for row in believed}
+    report.waiting = {stable_id: stamp for stable_id, stamp in since.items() if stable_id not in known}
+    return believed
