@@ -142,7 +142,7 @@ class Operation(Generic[P, R]):
     @cached_property
     def arguments(self) -> type[Arguments]:
         _caller, *parameters = inspect.signature(self.function, eval_str=True).parameters.values()
-        fields: dict[str, Any] = {parameter.name: (parameter.annotation, _default(parameter)) for parameter in parameters}
+        fields: dict[str, Any] = {parameter.name: (parameter.annotation, _field(parameter)) for parameter in parameters}
         return create_model(_camel(self.name), __base__=Arguments, **fields)
 
 
@@ -198,12 +198,19 @@ def invalid(problems: Iterable[Mapping[str, Any]]) -> Invalid:
     return Invalid(fields=fields)
 
 
-def _default(parameter: inspect.Parameter) -> Any:
+def _field(parameter: inspect.Parameter) -> Any:
+    """The argument's default, and the description that ``X | None`` would keep inside its union."""
+    told = {"description": text} if (text := _description_inside(parameter.annotation)) else {}
     if parameter.default is parameter.empty:
-        return ...
+        return Field(..., **told)
     if parameter.default is UNCHANGED:
-        return Field(default_factory=lambda: UNCHANGED)  # No default in the schema: nothing a caller could send.
-    return parameter.default
+        return Field(default_factory=lambda: UNCHANGED, **told)  # No default in the schema: none a caller could send.
+    return Field(parameter.default, **told)
+
+
+def _description_inside(annotation: Any) -> str:
+    marks = (mark for part in get_args(annotation) for mark in getattr(part, "__metadata__", ()))
+    return next((mark.description for mark in marks if getattr(mark, "description", None)), "")
 
 
 def _camel(name: str) -> str:
