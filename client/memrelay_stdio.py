@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Connect an MCP client that only speaks stdio to a MemRelay server.
 
-One file, Python 3.8 or newer, nothing to install. The client starts it with two environment variables:
+One file, Python 3.8 or newer, nothing to install. The client starts it with these environment variables:
 
     MEMRELAY_URL     the server's address, such as https://memory.example.org/mcp or .../mcp/projects/<id>
     MEMRELAY_TOKEN   the token; never an argument, since other users of a machine can read those
+
+A third one, MEMRELAY_PATIENCE, changes for how many seconds it waits for a server that is away; unset it is 10.
 
 It carries each JSON-RPC line from standard input to the server and each answer back to standard output. It keeps no
 state that a restart of the server could spoil: while the server is away it tries again for a few seconds, then says so
@@ -25,7 +27,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, BinaryIO, Dict, Iterable, Iterator
 from urllib.parse import urlsplit
 
-PATIENCE = 10.0  # Seconds to wait for a server that restarts.
+PATIENCE = float(os.environ.get("MEMRELAY_PATIENCE") or 10)  # Seconds to wait for a server that restarts.
 SILENCE = 90.0  # Seconds without a byte after which an answer is given up; the server sends a sign of life every 15.
 AT_ONCE = 8
 NOT_REACHED = -32000  # JSON-RPC leaves this range to implementations.
