@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from apps.search.expressions import COMMON, COMMON_CHARACTERS
+from apps.search.expressions import COMMON, COMMON_CHARACTERS, MAX_CHARACTERS
 from apps.search.stems import IRREGULAR
 from apps.search.tokens import JOINERS, Shape, Token, chunk_tokens, pieces, plain, tokens
 
@@ -53,7 +53,7 @@ class _Needles:
 
 def excerpt(text: str, query: str, width: int = 240) -> Excerpt:
     """About ``width`` characters of ``text`` where most of ``query`` stands; its beginning if nothing does."""
-    needles = _needles(query)
+    needles = _needles(query[:MAX_CHARACTERS])
     start, end = _best_place(_places(text, needles), width)
     return _cut(text, *_window(text, start, end, width), needles)
 

@@ -13,6 +13,7 @@ from apps.search.stems import stem
 from apps.search.tokens import Part, Piece, Shape, pieces, plain, segment
 
 MAX_UNITS = 32
+MAX_CHARACTERS = 2_000
 _QUOTED = re.compile(r'"([^"]*)"')
 _CURLY = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "＂": '"'})
 # A run this short is one word to its reader: its pairs alone would find other words.
@@ -74,13 +75,15 @@ class Ask:
 
 def understand(query: str) -> Ask | None:
     """``None`` where the query has no word at all."""
+    is_cut = len(query) > MAX_CHARACTERS
+    query = query[:MAX_CHARACTERS]
     found = list(dict.fromkeys(_units(query)))
     if not found:
         return None
     telling = [unit for unit in found if not unit.is_common] or found
     asked = telling[:MAX_UNITS]
     in_a_row = _phrase_of(list(pieces(query))) if 1 < len(asked) <= MAX_UNITS and '"' not in query else asked[0].exact
-    return Ask(tuple(_rungs(asked, in_a_row)), segment(query).words[:200], len(telling) > MAX_UNITS)
+    return Ask(tuple(_rungs(asked, in_a_row)), segment(query).words[:200], is_cut or len(telling) > MAX_UNITS)
 
 
 def _rungs(units: Sequence[Unit], in_a_row: str) -> Iterator[Rung]:
@@ -179,8 +182,8 @@ def _run_unit(piece: Piece) -> Unit:
     if len(piece.surface) <= _SHORT_RUN:
         return Unit(phrase, phrase, (phrase,), phrase)
     single = list(dict.fromkeys(pairs))
-    telling = [pair for pair in single if not COMMON_CHARACTERS.intersection(pair)] or single
-    any_pair = tuple(_quoted([pair]) for pair in telling[: 2 * MAX_UNITS])
+    telling = ([pair for pair in single if not COMMON_CHARACTERS.intersection(pair)] or single)[: 2 * MAX_UNITS]
+    any_pair = tuple(_quoted([pair]) for pair in telling)
     return Unit(phrase, f"({_all(_quoted([pair]) for pair in telling)})", any_pair, phrase)
 
 

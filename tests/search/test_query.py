@@ -255,6 +255,16 @@ def test_a_query_of_too_many_words_is_shortened_and_says_so():
     assert (page.hits[0].stable_id, page.complete, page.reason) == ("a", False, Reason.QUERY_SHORTENED)
 
 
+@pytest.mark.parametrize(
+    "long",
+    ["".join(map(chr, range(0x4E00, 0x4E00 + 9000))), "a/b.c_" * 3000, '"' + "walnut " * 4000 + '"', "内b" * 3000],
+)
+def test_a_pasted_page_is_a_query_like_any_other(long):
+    write(a=long)
+    page = ask(long)
+    assert ([hit.stable_id for hit in page.hits], page.reason) == (["a"], Reason.QUERY_SHORTENED)
+
+
 def test_a_question_of_common_words_in_a_large_store_is_asked_by_its_rarer_ones(monkeypatch):
     index_write_many(
         entry(f"m{n:03d}", body="server worker gateway export" + (" quetzal" if n == 7 else "")) for n in range(60)
