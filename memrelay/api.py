@@ -4,6 +4,8 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from django.conf import settings
@@ -16,20 +18,17 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.security import HttpBearer, SessionAuth
 
 from apps.accounts.addresses import client_address
-from apps.accounts.api import router as accounts
 from apps.accounts.keys import caller_for_token
 from apps.accounts.sessions import caller_for_session, guard_against_forgery
 from apps.base.errors import MemRelayError, NotFound, NotSignedIn, TooMany
 from apps.operations.caller import Caller
 from apps.operations.rest import refused_by_ninja
-from apps.profiles.api import router as profiles
-from apps.workspaces.api import router as workspaces
 from memrelay.logs import REQUEST_ID
 from memrelay.rates import Rates
 
 log = logging.getLogger(__name__)
 
-ROUTERS = [profiles, accounts, workspaces]
+ROOMS = ["profiles", "accounts", "workspaces", "memories", "context", "instance"]
 RATES = Rates()
 
 
@@ -136,8 +135,9 @@ api = Api(
     auth=[Bearer(), Session()],
     urls_namespace="api",
 )
-for router in ROUTERS:
-    api.add_router("", router)
+for room in ROOMS:
+    if find_spec(f"apps.{room}.api"):
+        api.add_router("", import_module(f"apps.{room}.api").router)
 
 
 def refuse(request: HttpRequest, error: MemRelayError) -> HttpResponse:

@@ -46,3 +46,9 @@ class TokenAdmin(admin.ModelAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: McpToken | None = None) -> bool:
         return False
+
+
+def may_enter(request: HttpRequest) -> bool:
+    """Staff, once their one-time password is gone."""
+    user = request.user
+    return isinstance(user, User) and user.is_active and user.is_staff and not user.must_change_password
