@@ -54,7 +54,7 @@ def test_old_deaths_are_forgiven(child, monkeypatch):
 
 
 def test_a_vanished_grandchild_is_trouble():
-    family = Child("family", SLEEPER, generations=1)
+    family = Child("family", SLEEPER, has_family=True)
     family.start()
     try:
         family.family = {family.pid: look_at(family.pid).started}
@@ -65,18 +65,18 @@ def test_a_vanished_grandchild_is_trouble():
         family.kill()
 
 
-def test_descendants_are_met_as_far_down_as_asked():
+def test_children_are_met_but_not_their_children():
     tree = [
         Process(pid=10, parent=1, started=5, zombie=False),
         Process(pid=11, parent=10, started=6, zombie=False),
         Process(pid=12, parent=11, started=7, zombie=False),
-        Process(pid=13, parent=12, started=8, zombie=False),
         Process(pid=14, parent=10, started=9, zombie=True),
+        Process(pid=15, parent=10, started=10, zombie=False),
     ]
-    family = Child("family", SLEEPER, generations=2)
+    family = Child("family", SLEEPER, has_family=True)
     family.running = type("Running", (), {"pid": 10})()
     family.meet(tree)
-    assert family.family == {11: 6, 12: 7}
+    assert family.family == {11: 6, 15: 10}
 
 
 def test_this_process_stands_in_the_list_of_everyone():

@@ -1,5 +1,6 @@
 """Jobs for tests: what they do can be seen from outside."""
 
+import os
 import time
 from pathlib import Path
 
@@ -10,7 +11,7 @@ def note(file: str) -> None:
 
 
 def take_a_while(file: str) -> None:
-    """Say that a job began, work for some seconds, say that it ended."""
+    """Say that a job began, work for some seconds, say that it ended; each with the process that does it."""
     _append(file, "began")
     time.sleep(4)
     _append(file, "ended")
@@ -18,4 +19,4 @@ def take_a_while(file: str) -> None:
 
 def _append(file: str, line: str) -> None:
     with Path(file).open("a") as out:
-        out.write(f"{line}\n")
+        out.write(f"{line} {os.getpid()}\n")

@@ -178,10 +178,15 @@ class LiveServer:
         """Every process of this server, whoever its parent is: all inherited the mark."""
         return [pid for pid in _all_pids() if self.mark.encode() in _environment_of(pid)]
 
-    def children(self, role: str) -> dict[str, int]:
-        """The pids of the children that ``serve`` started for a role, by name: web; jobs, keeper."""
-        state = json.loads((self.data / "memrelay" / "run" / f"serve-{role}.json").read_text())
-        return {name: child["pid"] for name, child in state["children"].items()}
+    def child(self, name: str) -> int:
+        """The pid of a child that ``serve`` started: ``web``, ``jobs`` or ``keeper``. Waits while it is being replaced."""
+        file = self.data / "memrelay" / "run" / f"serve-{'web' if name == 'web' else 'worker'}.json"
+
+        def running() -> int:
+            pid = int(json.loads(file.read_text())["children"][name]["pid"])
+            return pid if pid in self.pids() else 0
+
+        return wait_until(running, what=f"the child {name} runs")
 
     # --------------------------------------------------------------------------------------------------------- using it
 

@@ -23,15 +23,15 @@ def pause_before(deaths: int) -> float:
 class Child:
     """A process in a group of its own.
 
-    ``generations`` says how far down its descendants are watched. django-q2's cluster has two (sentinel; workers,
-    pusher and monitor): one of them killed by a signal may have held the lock of the job queue, and then its siblings
-    wait for ever, replaced or not. So whenever one vanishes, the whole cluster is killed and started anew.
+    With ``has_family`` its own children are watched, too: when one of them vanishes, all of them are killed and started
+    anew. The job cluster needs that: where a killed process held the lock of one that looks after it, nobody inside
+    would ever notice.
     """
 
     name: str
     command: list[str]
     pass_fds: tuple[int, ...] = ()
-    generations: int = 0
+    has_family: bool = False
 
     running: subprocess.Popen[bytes] | None = None
     started_at: float = 0.0
@@ -64,13 +64,9 @@ class Child:
         return "running" if self.running else "restarting"
 
     def meet(self, processes: Iterable[Process]) -> None:
-        """Take note of the descendants that are to be watched."""
-        processes = [process for process in processes if not process.zombie]
-        parents = {self.pid}
-        for _generation in range(self.generations):
-            children = [process for process in processes if process.parent in parents]
-            self.family |= {process.pid: process.started for process in children}
-            parents = {process.pid for process in children}
+        """Take note of its children, if they are to be watched."""
+        if self.has_family and self.running:
+            self.family |= {p.pid: p.started for p in processes if p.parent == self.pid and not p.zombie}
 
     def trouble(self) -> str:
         """Why it has to be started anew; empty while all is well."""

@@ -16,19 +16,19 @@ def gather_static_files() -> bool:
     stamp, state = root / ".gathered", _state_of_sources()
     if _read(stamp) == state:
         return False
-    root.mkdir(parents=True, exist_ok=True)
-    with open(root / ".lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if _read(stamp) == state:
-            return False
-        # These files are public and belong to the program: a private umask must not hide them from its other users.
-        mask = os.umask(0o022)
-        try:
+    # These files are public and belong to the program: a private umask must not hide them from its other users.
+    mask = os.umask(0o022)
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        with open(root / ".lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if _read(stamp) == state:
+                return False
             # Cleared first: a source whose new state has an older date would not be copied over the old one.
             call_command("collectstatic", interactive=False, clear=True, verbosity=0)
             stamp.write_text(state, encoding="ascii")
-        finally:
-            os.umask(mask)
+    finally:
+        os.umask(mask)
     return True
 
 

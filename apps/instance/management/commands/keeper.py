@@ -18,9 +18,4 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         stopping = threading.Event()
         signal.signal(signal.SIGTERM, lambda *_signal: stopping.set())
-
-        def should_stop() -> bool:
-            beat()
-            return stopping.is_set()
-
-        keeper.run(should_stop)
+        keeper.run(stopping.is_set, beat)

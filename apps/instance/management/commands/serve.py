@@ -49,7 +49,7 @@ class Command(BaseCommand):
             port = listener.getsockname()[1]
             children.append(Child("web", gunicorn_command(listener.fileno()), pass_fds=(listener.fileno(),)))
         if "worker" in roles:
-            children.append(Child("jobs", manage_command("work"), generations=2))
+            children.append(Child("jobs", manage_command("work"), has_family=True))
             children.append(Child("keeper", manage_command("keeper")))
         access = first_start()
         connections.close_all()  # The supervisor keeps nothing open that its children work on.
