@@ -111,7 +111,7 @@ class Api(NinjaAPI):
         return patterns
 
 
-def _refusing_in_shape(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def _refusing_in_shape(view: Any) -> Callable[..., HttpResponse]:
     @wraps(view)
     def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:

@@ -96,7 +96,9 @@ class World:
 
     @cached_property
     def workspace(self) -> Project:
-        made: Any = call(self.operator, "project_create", name="Relay", git_remote="https://git.example.org/team/relay.git")
+        made: Any = call(
+            self.operator, "project_create", name="Relay", git_remote="https://git.example.org/team/relay.git"
+        )
         return Project.objects.get(pk=made.project_id)
 
     @cached_property

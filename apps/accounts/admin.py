@@ -26,7 +26,17 @@ class MemberAdmin(UserAdmin):
 class TokenAdmin(admin.ModelAdmin):
     """To look at and to revoke. Tokens are made where the token itself can be shown: console, REST, command."""
 
-    list_display = ["name", "hint", "profile", "project", "toolset", "created_at", "expires_at", "revoked_at", "last_used_at"]
+    list_display = [
+        "name",
+        "hint",
+        "profile",
+        "project",
+        "toolset",
+        "created_at",
+        "expires_at",
+        "revoked_at",
+        "last_used_at",
+    ]
     actions = ["revoke"]
 
     @admin.action(description=_("Revoke the selected tokens"))
@@ -35,7 +45,7 @@ class TokenAdmin(admin.ModelAdmin):
         for token_id in tokens.values_list("pk", flat=True):
             services.token_revoke(caller, token_id=token_id)
 
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
         return [field.name for field in McpToken._meta.fields if field.name != "digest"]
 
     def has_add_permission(self, request: HttpRequest) -> bool:

@@ -20,7 +20,9 @@ class McpToken(models.Model):
     digest = models.CharField(max_length=64, unique=True)
     hint = models.CharField(max_length=16)
     profile = models.ForeignKey("profiles.Profile", on_delete=models.PROTECT, default="shared", related_name="tokens")
-    project = models.ForeignKey("workspaces.Project", on_delete=models.CASCADE, null=True, blank=True, related_name="tokens")
+    project = models.ForeignKey(
+        "workspaces.Project", on_delete=models.CASCADE, null=True, blank=True, related_name="tokens"
+    )
     toolset = models.CharField(max_length=20, default="agent")
     rights = models.JSONField(default=list)
     made_by = models.CharField(max_length=150, blank=True, default="")

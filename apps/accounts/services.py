@@ -99,6 +99,6 @@ def usage_profile_token_bind(
 
 def _check_workspace(project_id: str | None) -> None:
     # Workspaces are neighbours; the relation leads there without an import.
-    projects = McpToken.project.field.related_model.objects
+    projects = McpToken.project.field.related_model._default_manager
     if project_id is not None and not projects.filter(pk=project_id).exists():
         raise WorkspaceNotFound(project_id=project_id)

@@ -200,17 +200,19 @@ def invalid(problems: Iterable[Mapping[str, Any]]) -> Invalid:
 
 def _field(parameter: inspect.Parameter) -> Any:
     """The argument's default, and the description that ``X | None`` would keep inside its union."""
-    told = {"description": text} if (text := _description_inside(parameter.annotation)) else {}
+    # Naming no description here would take away the one that the annotation has.
+    told: dict[str, Any] = {"description": text} if (text := _description_inside(parameter.annotation)) else {}
     if parameter.default is parameter.empty:
         return Field(..., **told)
     if parameter.default is UNCHANGED:
-        return Field(default_factory=lambda: UNCHANGED, **told)  # No default in the schema: none a caller could send.
+        # No default in the schema: it would be none that a caller could send.
+        return Field(default_factory=lambda: UNCHANGED, **told)
     return Field(parameter.default, **told)
 
 
-def _description_inside(annotation: Any) -> str:
+def _description_inside(annotation: Any) -> str | None:
     marks = (mark for part in get_args(annotation) for mark in getattr(part, "__metadata__", ()))
-    return next((mark.description for mark in marks if getattr(mark, "description", None)), "")
+    return next((mark.description for mark in marks if getattr(mark, "description", None)), None)
 
 
 def _camel(name: str) -> str:

@@ -45,7 +45,7 @@ def route(
     in_path = set(NAMES_IN_PATH.findall(path))
     rest = _without(operation.arguments, in_path)
 
-    def view(request: HttpRequest, **given: Any) -> Status:
+    def view(request: HttpRequest, **given: Any) -> Status[Any]:
         if "sent" in given:
             given |= sent_values(given.pop("sent"))
         return Status(status, operation.answer_accepted(request.auth, given))  # type: ignore[attr-defined]
@@ -54,7 +54,7 @@ def route(
     parameters = [Parameter("request", Parameter.POSITIONAL_OR_KEYWORD)]
     parameters += [_keyword(name, fields[name].rebuild_annotation()) for name in sorted(in_path)]
     if rest.model_fields:
-        parameters.append(_keyword("sent", (Query if method in SENT_IN_QUERY else Body)[rest]))  # type: ignore[index]
+        parameters.append(_keyword("sent", (Query if method in SENT_IN_QUERY else Body)[rest]))
     view.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
 
     router.add_api_operation(
@@ -70,13 +70,17 @@ def route(
 
 def refused_by_ninja(error: ValidationError) -> Invalid:
     """Ninja's refusal in our words: it says body.sent.title where we say title."""
-    problems = [{**problem, "loc": problem["loc"][2 if problem["loc"][0] == "body" else 1 :]} for problem in error.errors]
+    problems = [
+        {**problem, "loc": problem["loc"][2 if problem["loc"][0] == "body" else 1 :]} for problem in error.errors
+    ]
     return invalid(problems)
 
 
 def _without(model: type[BaseModel], names: set[str]) -> type[BaseModel]:
     """The same model less some fields; pydantic has no such thing itself."""
-    kept: dict[str, Any] = {name: (field.annotation, field) for name, field in model.model_fields.items() if name not in names}
+    kept: dict[str, Any] = {
+        name: (field.annotation, field) for name, field in model.model_fields.items() if name not in names
+    }
     return create_model(model.__name__, __base__=Arguments, **kept)
 
 

@@ -16,10 +16,13 @@ ProfileId = Annotated[
         description="The memory space's id: lower-case letters, digits, hyphens.",
     ),
 ]
-ProfileName = Annotated[str, Field(min_length=1, max_length=120, description="The memory space's name, as people read it.")]
+ProfileName = Annotated[
+    str, Field(min_length=1, max_length=120, description="The memory space's name, as people read it.")
+]
 ProfileDescription = Annotated[str, Field(max_length=1000, description="Whose habits these are.")]
 ProfileEnabled = Annotated[
-    bool, Field(description="Whether sessions may choose it and new tokens may be bound to it. shared is always enabled.")
+    bool,
+    Field(description="Whether sessions may choose it and new tokens may be bound to it. shared is always enabled."),
 ]
 BoundToken = Annotated[
     str, Field(min_length=1, max_length=40, description="Id of a token to bind to this memory space as well.")

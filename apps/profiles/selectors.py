@@ -1,4 +1,5 @@
 from collections.abc import Iterable
+from datetime import datetime
 
 from django.db.models import Count, Max
 
@@ -33,9 +34,7 @@ def usage_profile_list(caller: Caller, *, with_disabled: WithDisabled = True) ->
 def described(profiles: Iterable[Profile], *, with_tokens: bool) -> list[ProfileOut]:
     """Three queries, however many memory spaces there are."""
     profiles = list(profiles)
-    keys = {f"global/{profile.pk}" for profile in profiles}
-    changes = Change.objects.filter(scope_key__in=keys).values("scope_key").annotate(count=Count("pk"), last=Max("at"))
-    changed = {row["scope_key"]: row for row in changes}
+    changed = _changes_by_profile(profiles)
     tokens = _tokens_by_profile() if with_tokens else {}
     return [
         ProfileOut(
@@ -44,8 +43,8 @@ def described(profiles: Iterable[Profile], *, with_tokens: bool) -> list[Profile
             description=profile.description,
             enabled=profile.enabled,
             tokens=tokens.get(profile.pk, []),
-            changes=changed.get(f"global/{profile.pk}", {}).get("count", 0),
-            last_changed_at=changed.get(f"global/{profile.pk}", {}).get("last"),
+            changes=changed[profile.pk][0] if profile.pk in changed else 0,
+            last_changed_at=changed[profile.pk][1] if profile.pk in changed else None,
             created_at=profile.created_at,
             updated_at=profile.updated_at,
         )
@@ -53,9 +52,17 @@ def described(profiles: Iterable[Profile], *, with_tokens: bool) -> list[Profile
     ]
 
 
+def _changes_by_profile(profiles: Iterable[Profile]) -> dict[str, tuple[int, datetime]]:
+    scopes = {f"global/{profile.pk}" for profile in profiles}
+    changes = (
+        Change.objects.filter(scope_key__in=scopes).values("scope_key").annotate(count=Count("pk"), last=Max("at"))
+    )
+    return {row["scope_key"].removeprefix("global/"): (row["count"], row["last"]) for row in changes}
+
+
 def _tokens_by_profile() -> dict[str, list[ProfileToken]]:
     # Tokens live a storey above; the relation leads there without an import.
-    tokens = Profile.tokens.field.model.objects.filter(revoked_at=None).order_by("name", "pk")
+    tokens = Profile.tokens.field.model._default_manager.filter(revoked_at=None).order_by("name", "pk")
     found: dict[str, list[ProfileToken]] = {}
     for token_id, name, profile_id in tokens.values_list("pk", "name", "profile_id"):
         found.setdefault(profile_id, []).append(ProfileToken(token_id=token_id, name=name))

@@ -33,7 +33,7 @@ def usage_profile_save(
     if profile_id == SHARED_PROFILE and enabled is False:
         raise SharedStays()
     told = {"name": name and clean_line(name), "description": description, "enabled": enabled}
-    changes = {field: value for field, value in told.items() if value is not None}
+    changes: dict[str, object] = {field: value for field, value in told.items() if value is not None}
     if changes.get("name") == "":
         raise Invalid(fields={"name": _("This is required.")})
     with short_transaction():
@@ -77,6 +77,6 @@ def _bind(token_id: str, profile: Profile) -> None:
     if not profile.enabled:
         raise ProfileDisabled(profile_id=profile.pk)
     # Tokens live a storey above; the relation leads there without an import.
-    tokens = Profile.tokens.field.model.objects
+    tokens = Profile.tokens.field.model._default_manager
     if not tokens.filter(pk=token_id, revoked_at=None).update(profile=profile):
         raise NotFound(_("There is no token {token_id}."), token_id=token_id)

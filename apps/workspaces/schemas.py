@@ -16,15 +16,21 @@ TEMPLATE_DOCUMENTS = 40
 ProjectId = Annotated[
     str, Field(min_length=1, max_length=80, description="The workspace's id or slug, as project_list names it.")
 ]
-ProjectName = Annotated[str, Field(min_length=1, max_length=200, description="The workspace's name, as people read it.")]
+ProjectName = Annotated[
+    str, Field(min_length=1, max_length=200, description="The workspace's name, as people read it.")
+]
 ProjectSlug = Annotated[
     str,
-    Field(min_length=1, max_length=80, description="A readable name for addresses; it never changes. Default: from name."),
+    Field(
+        min_length=1, max_length=80, description="A readable name for addresses; it never changes. Default: from name."
+    ),
 ]
 ProjectDescription = Annotated[str, Field(max_length=2000, description="What is worked on here.")]
 ExternalKey = Annotated[
     str,
-    Field(max_length=200, description="Your own system's key of it, such as a ticket project or a folder path; unique."),
+    Field(
+        max_length=200, description="Your own system's key of it, such as a ticket project or a folder path; unique."
+    ),
 ]
 GitRemote = Annotated[
     str,
@@ -91,7 +97,9 @@ def _each_once(documents: list[TemplateDocument]) -> list[TemplateDocument]:
         named = [fold(getattr(document, what)) for document in documents]
         twice = sorted({name for name in named if named.count(name) > 1})
         if twice:
-            raise ValueError(_("{what} must be unique, but {twice} stands there twice.").format(what=what, twice=twice[0]))
+            raise ValueError(
+                _("{what} must be unique, but {twice} stands there twice.").format(what=what, twice=twice[0])
+            )
     return documents
 
 

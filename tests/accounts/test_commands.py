@@ -31,7 +31,15 @@ def test_token_create_prints_the_token_alone(world):
 
 
 @pytest.mark.parametrize(
-    "wrong", [["--rights", "rule"], ["--rights", ""], ["--toolset", "all"], ["--profile", "nobody"], ["--project", "prj_x"], ["--expires", "0"]]
+    "wrong",
+    [
+        ["--rights", "rule"],
+        ["--rights", ""],
+        ["--toolset", "all"],
+        ["--profile", "nobody"],
+        ["--project", "prj_x"],
+        ["--expires", "0"],
+    ],
 )
 def test_token_create_says_what_is_wrong_and_makes_nothing(world, wrong):
     with pytest.raises(CommandError):

@@ -12,7 +12,10 @@ def test_a_token_is_shown_once_and_opens_the_door(world):
     made = world.alices_agent.rest.post("/tokens", name="claude", rights=["read", "write"], expires_days=30)
     assert made.status_code == 201, made.content
     token = made.json()["token"]
-    assert world.agent("x").rest.client.get("/api/v1/projects", headers={"authorization": f"Bearer {token}"}).status_code == 200
+    assert (
+        world.agent("x").rest.client.get("/api/v1/projects", headers={"authorization": f"Bearer {token}"}).status_code
+        == 200
+    )
     listed = world.alices_agent.rest.get("/tokens")
     assert token not in listed.content.decode()
     row = next(row for row in listed.json()["tokens"] if row["name"] == "claude")

@@ -30,7 +30,9 @@ def test_an_operation_has_a_manual_that_begins_with_one_short_sentence(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_argument_has_a_description(name):
-    missing = [argument for argument, field in operations()[name].arguments.model_fields.items() if not field.description]
+    missing = [
+        argument for argument, field in operations()[name].arguments.model_fields.items() if not field.description
+    ]
     assert not missing, f"{name} does not describe {missing}."
 
 

@@ -21,7 +21,9 @@ def error_of(response, status, code):
     return body["error"]
 
 
-@pytest.mark.parametrize("header", [None, "", "Bearer", "Bearer ", "Bearer nonsense", "Basic YTpi", "bearer mrl_" + "a" * 43])
+@pytest.mark.parametrize(
+    "header", [None, "", "Bearer", "Bearer ", "Bearer nonsense", "Basic YTpi", "bearer mrl_" + "a" * 43]
+)
 def test_without_a_good_token_nobody_comes_in(world, header):
     client = Client(raise_request_exception=False)
     headers = {} if header is None else {"authorization": header}
@@ -38,7 +40,9 @@ def test_a_bad_token_is_not_made_good_by_a_session(world):
     error_of(refused, 401, "NOT_SIGNED_IN")
 
 
-@pytest.mark.parametrize("path", ["/api", "/api/", "/api/v1", "/api/v1/", "/api/v2/projects", "/api/v1/nothing", "/api/v1/projects/"])
+@pytest.mark.parametrize(
+    "path", ["/api", "/api/", "/api/v1", "/api/v1/", "/api/v2/a", "/api/v1/nothing", "/api/v1/projects/"]
+)
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT"])
 def test_a_path_that_is_not_there_is_answered_in_json(world, path, method):
     answer = Client(enforce_csrf_checks=True, raise_request_exception=False).generic(method, path)
@@ -59,7 +63,9 @@ def test_a_body_that_is_no_json_is_refused(world, body):
     error_of(world.bobs_agent.rest.post("/projects", body), 400, "MALFORMED_BODY")
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b'"text"', b"7", b"null", b"true", b"[[]]", b"{}", b'{"name": {"a": 1}}', b'{"name": NaN}'])
+@pytest.mark.parametrize(
+    "body", [b"", b"[]", b'"text"', b"7", b"null", b"true", b"[[]]", b"{}", b'{"name": {"a": 1}}', b'{"name": NaN}']
+)
 def test_json_that_is_no_object_with_the_arguments_is_invalid(world, body):
     error_of(world.bobs_agent.rest.post("/projects", body), 422, "INVALID")
 
@@ -76,7 +82,16 @@ def test_a_query_of_too_many_fields_is_refused(world):
 
 
 @pytest.mark.parametrize(
-    "query", [{"limit": 0}, {"limit": 201}, {"limit": 10**30}, {"limit": "x"}, {"limit": -1}, {"archived": "perhaps"}, {"limit": "1e3"}]
+    "query",
+    [
+        {"limit": 0},
+        {"limit": 201},
+        {"limit": 10**30},
+        {"limit": "x"},
+        {"limit": -1},
+        {"archived": "perhaps"},
+        {"limit": "1e3"},
+    ],
 )
 def test_unsound_queries_are_named(world, query):
     error = error_of(world.bobs_agent.rest.get("/projects", **query), 422, "INVALID")

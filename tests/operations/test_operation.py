@@ -36,7 +36,9 @@ def declared(function, *, needs=Right.READ, answers=Heard, feature=None):
     return Operation(function, needs, answers, Effect.READS, True, feature)
 
 
-def listen(caller: Caller, *, title: Title, amount: Amount = 1, tags: Tags | None = None, note: Title | None = UNCHANGED):
+def listen(
+    caller: Caller, *, title: Title, amount: Amount = 1, tags: Tags | None = None, note: Title | None = UNCHANGED
+):
     """Hear what was sent. It answers the same.
 
     Nothing else happens.
@@ -95,9 +97,9 @@ def test_lists_and_objects_may_come_as_json_in_a_string():
         ({"title": "a", "tags": "[" * 100_000}, {"tags": "This must be a list."}),
         ({"title": "a", "tags": "[1, "}, {"tags": "This must be a list."}),
         ({"title": "a", "tags": [1]}, {"tags.0": "This must be text."}),
-        ({"title": "a", "colour": "red", "x": 1}, {"colour": "There is no argument of this name.", "x": "There is no argument of this name."}),
+        ({"title": "a", "colour": "red"}, {"colour": "There is no argument of this name."}),
     ],
-)  # fmt: skip
+)
 def test_each_unsound_argument_is_named_with_its_reason(raw, wrong):
     assert refused(raw) == wrong
 

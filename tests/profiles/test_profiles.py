@@ -30,7 +30,9 @@ def test_a_space_is_made_and_changed_and_what_is_left_out_stays(world):
     assert names(rest.get("/curation/profiles")) == ["eve", "shared"]
 
 
-@pytest.mark.parametrize(("name", "profile_id"), [("Eve Example", "eve-example"), ("CON", "con-name"), ("Shared", "shared-2")])
+@pytest.mark.parametrize(
+    ("name", "profile_id"), [("Eve Example", "eve-example"), ("CON", "con-name"), ("Shared", "shared-2")]
+)
 def test_a_space_without_an_id_gets_a_readable_one(world, name, profile_id):
     assert world.alices_agent.call("usage_profile_save", name=name).profile_id == profile_id
 
@@ -102,7 +104,13 @@ def test_a_space_tells_its_tokens_and_when_its_own_memories_changed(world):
     """MCP-043. The tokens are for administrators to know."""
     agent = world.bobs_agent
     Change.objects.create(
-        kind="memory.saved", scope_key="global/bob", resource="memory", stable_id="m", origin="agent", actor="a", at=clock.now()
+        kind="memory.saved",
+        scope_key="global/bob",
+        resource="memory",
+        stable_id="m",
+        origin="agent",
+        actor="a",
+        at=clock.now(),
     )
     listed = world.alices_agent.call("usage_profile_list").profiles
     bob = next(profile for profile in listed if profile.profile_id == "bob")

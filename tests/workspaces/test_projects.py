@@ -51,7 +51,9 @@ def test_where_no_type_is_named_the_remote_decides(world):
 
 
 def test_the_remote_is_kept_without_its_credentials(world):
-    made = world.bobs_agent.rest.post("/projects", name="r", git_remote="https://bob:hunter2@git.example.org/r.git?token=x")
+    made = world.bobs_agent.rest.post(
+        "/projects", name="r", git_remote="https://bob:hunter2@git.example.org/r.git?token=x"
+    )
     assert made.json()["git_remote"] == "https://git.example.org/r.git"
     assert "hunter2" not in str(Project.objects.values().get())
 
@@ -112,7 +114,10 @@ def test_unsound_arguments_are_named_and_nothing_is_made(world, fields, wrong):
 
 def test_a_reader_makes_and_changes_nothing(world):
     workspace = world.workspace.pk
-    for method, path, body in [("POST", "/projects", {"name": "a"}), ("PATCH", f"/projects/{workspace}", {"name": "a"})]:
+    for method, path, body in [
+        ("POST", "/projects", {"name": "a"}),
+        ("PATCH", f"/projects/{workspace}", {"name": "a"}),
+    ]:
         refused = world.carols_reader.rest.send(method, path, body)
         assert refused.status_code == 403 and refused.json()["error"]["code"] == "DENIED"
     assert world.carols_reader.rest.post("/projects/resolve-or-create", name="a").status_code == 403
@@ -120,7 +125,9 @@ def test_a_reader_makes_and_changes_nothing(world):
 
 def test_an_update_changes_what_is_sent_and_leaves_the_rest(world):
     workspace = world.workspace
-    changed = world.bobs_agent.rest.patch(f"/projects/{workspace.pk}", name="Relay 2", workspace_type="office", revision=1)
+    changed = world.bobs_agent.rest.patch(
+        f"/projects/{workspace.pk}", name="Relay 2", workspace_type="office", revision=1
+    )
     fields = changed.json()
     assert (fields["name"], fields["workspace_type"], fields["revision"]) == ("Relay 2", "office", 2)
     assert fields["git_remote"] == "https://git.example.org/team/relay.git" and fields["slug"] == workspace.slug
@@ -137,7 +144,9 @@ def test_renaming_keeps_id_slug_and_remote(world):
 
 def test_null_takes_away_and_leaving_out_does_not(world):
     rest = world.bobs_agent.rest
-    made = rest.post("/projects", name="a", external_key="K", git_remote="https://git.example.org/a", template=[DOCUMENT])
+    made = rest.post(
+        "/projects", name="a", external_key="K", git_remote="https://git.example.org/a", template=[DOCUMENT]
+    )
     path = f"/projects/{made.json()['project_id']}"
     assert rest.patch(path, description="d").json()["template"] == [DOCUMENT | {"guidance": ""}]
     cleared = rest.patch(path, external_key=None, git_remote=None, template=None, git_branch=None).json()
@@ -161,7 +170,12 @@ def test_a_stale_revision_is_refused_and_nothing_is_written(world):
 def test_an_update_to_what_is_there_changes_nothing(world):
     path = f"/projects/{world.workspace.pk}"
     before = Change.objects.count()
-    assert world.bobs_agent.rest.patch(path, name="Relay", git_remote="https://git.example.org/team/relay.git").json()["revision"] == 1
+    assert (
+        world.bobs_agent.rest.patch(path, name="Relay", git_remote="https://git.example.org/team/relay.git").json()[
+            "revision"
+        ]
+        == 1
+    )
     assert world.bobs_agent.rest.patch(path).json()["revision"] == 1
     assert Change.objects.count() == before
 
@@ -246,7 +260,9 @@ def test_a_workspace_put_away_comes_back(world):
     assert world.bobs_agent.rest.patch(path, archived=False).json()["archived"] is False
 
 
-@pytest.mark.parametrize("cursor", ["x", "W10", "WzEsMl0", "WyJcdWQ4MDAiLCJhIl0", "a" * 1999, "é", "WyJhIiwiYiIsImMiXQ"])
+@pytest.mark.parametrize(
+    "cursor", ["x", "W10", "WzEsMl0", "WyJcdWQ4MDAiLCJhIl0", "a" * 1999, "é", "WyJhIiwiYiIsImMiXQ"]
+)
 def test_what_is_no_cursor_is_refused(world, cursor):
     refused = world.carols_reader.rest.get("/projects", cursor=cursor)
     assert refused.status_code == 422 and "cursor" in refused.json()["error"]["facts"]["fields"]
@@ -256,10 +272,14 @@ def test_a_bound_connection_sees_its_own_workspace_alone(world):
     """D-08b, D-22: other ids get one answer, whether they exist or not."""
     other = world.bobs_agent.call("project_create", name="Other")
     rest = world.doras_agent.rest
-    assert [project["project_id"] for project in rest.get("/projects", archived="any").json()["projects"]] == [world.workspace.pk]
+    assert [project["project_id"] for project in rest.get("/projects", archived="any").json()["projects"]] == [
+        world.workspace.pk
+    ]
     assert rest.get(f"/projects/{world.workspace.pk}").status_code == 200
     assert rest.get(f"/projects/{world.workspace.slug}").status_code == 200
-    answers = {rest.get(f"/projects/{name}").content for name in (other.project_id, other.slug, "prj_nowhere", "nowhere")}
+    answers = {
+        rest.get(f"/projects/{name}").content for name in (other.project_id, other.slug, "prj_nowhere", "nowhere")
+    }
     assert len(answers) == 1 and b"WORKSPACE_MISMATCH" in answers.pop()
     assert rest.patch(f"/projects/{other.project_id}", name="Mine").status_code == 403
     assert rest.post("/projects", name="Another").json()["error"]["code"] == "WORKSPACE_MISMATCH"

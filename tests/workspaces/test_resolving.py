@@ -92,7 +92,9 @@ def test_two_repositories_of_one_name_are_two_workspaces(world):
 
 
 def test_a_remote_with_credentials_keeps_none(world):
-    made = world.bobs_agent.rest.post("/projects/resolve-or-create", git_remote="https://oauth2:s3cret@git.example.org/a/b")
+    made = world.bobs_agent.rest.post(
+        "/projects/resolve-or-create", git_remote="https://oauth2:s3cret@git.example.org/a/b"
+    )
     assert "s3cret" not in made.content.decode() + str(Project.objects.values().get())
 
 
@@ -106,7 +108,12 @@ def test_a_bound_connection_finds_its_own_workspace_and_makes_none(world):
     answers = {
         rest.post(path, known).content
         for path in ("/projects/resolve", "/projects/resolve-or-create")
-        for known in ({"slug": other.slug}, {"external_key": "OTHER"}, {"slug": "nowhere"}, {"git_remote": "https://x.example/y"})
+        for known in (
+            {"slug": other.slug},
+            {"external_key": "OTHER"},
+            {"slug": "nowhere"},
+            {"git_remote": "https://x.example/y"},
+        )
     }
     assert len(answers) == 1 and b"WORKSPACE_MISMATCH" in answers.pop()
     assert Project.objects.count() == 2

@@ -13,7 +13,9 @@ class Command(BaseCommand):
     help = "Print a new one-time password. Sessions of this person end, pauses after failed sign-ins too."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("user", nargs="?", default=ADMINISTRATOR, help=f"The name to sign in with; else {ADMINISTRATOR}.")
+        parser.add_argument(
+            "user", nargs="?", default=ADMINISTRATOR, help=f"The name to sign in with; else {ADMINISTRATOR}."
+        )
 
     def handle(self, *args: Any, user: str, **options: Any) -> None:
         person = User.objects.filter(username=user).first()

@@ -31,7 +31,9 @@ class Command(BaseCommand):
             "expires_days": options["expires"],
         }
         try:
-            made = token_create.perform(Caller.for_command(), {key: value for key, value in given.items() if value is not None})
+            made = token_create.perform(
+                Caller.for_command(), {key: value for key, value in given.items() if value is not None}
+            )
         except MemRelayError as error:
             raise CommandError(f"{error} {error.advice}".strip()) from error
         self.stdout.write(made.token)

@@ -31,7 +31,9 @@ class Command(BaseCommand):
 
 def named(name: str) -> Any:
     if name not in OPERATIONS:
-        raise NotFound("There is no operation {name}.", name=name, near=get_close_matches(name, OPERATIONS, n=5, cutoff=0.5))
+        raise NotFound(
+            "There is no operation {name}.", name=name, near=get_close_matches(name, OPERATIONS, n=5, cutoff=0.5)
+        )
     return OPERATIONS[name]
 
 
