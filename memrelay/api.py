@@ -1,6 +1,7 @@
 """REST at /api/v1: gathers every room's routes, finds out who is asking, and gives every refusal one shape."""
 
 import logging
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
@@ -29,6 +30,7 @@ from memrelay.rates import Rates
 log = logging.getLogger(__name__)
 
 ROOMS = ["profiles", "accounts", "workspaces", "memories", "context", "instance"]
+GREEDY = re.compile(r"<path:\w+>$")
 RATES = Rates()
 
 
@@ -102,10 +104,13 @@ def admit(key: str) -> None:
 
 
 class Api(NinjaAPI):
-    """Ninja with our envelope around what it answers by itself."""
+    """Ninja with our envelope around what it answers by itself, and greedy paths behind all others.
+
+    ``memories/<path:memory_id>`` would swallow ``memories/<path:memory_id>/archive``, whichever a room names first.
+    """
 
     def _get_urls(self) -> list[Any]:
-        patterns = super()._get_urls()
+        patterns = sorted(super()._get_urls(), key=lambda pattern: bool(GREEDY.search(str(pattern.pattern))))
         for pattern in patterns:
             pattern.callback = _refusing_in_shape(pattern.callback)
         return patterns

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from django.urls import resolve
 
 from memrelay.mcp import rooms_tools
 from tests.contract.surface import OPENAPI_FILE, as_text, openapi, operations
@@ -48,6 +49,13 @@ def test_every_operation_is_served_somewhere():
     on_rest = {one["operationId"] for path in openapi()["paths"].values() for one in path.values()}
     as_tools = {tool.name for tool in rooms_tools()}
     assert not operations().keys() - on_rest - as_tools
+
+
+def test_every_path_leads_to_the_operation_it_documents():
+    """A greedy path named first would swallow those that go on behind it, and answer 405 for them."""
+    for path, methods in openapi()["paths"].items():
+        view = resolve(re.sub(r"{\w+}", "1", path))
+        assert "/" + re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", view.route) == path, f"{sorted(methods)} {path}"
 
 
 def test_every_refusal_is_documented_in_the_one_shape():
