@@ -5,16 +5,17 @@ from apps.operations.mcp import AGENT, FULL, Tool
 
 BOTH = frozenset({AGENT, FULL})
 
+# ``seldom``: arguments the short list leaves unsaid, to stay under its token budget (D-21). They are taken all the same.
 TOOLS = [
-    Tool(services.memory_save, BOTH),
-    Tool(selectors.memory_search, BOTH),
+    Tool(services.memory_save, BOTH, seldom=frozenset({"note_type", "path"})),
+    Tool(selectors.memory_search, BOTH, seldom=frozenset({"resource", "scope", "status", "updated_to"})),
     Tool(selectors.memory_get, BOTH),
-    Tool(services.memory_update, BOTH),
-    Tool(services.memory_append, BOTH),
-    Tool(selectors.memory_list, BOTH),
-    Tool(services.memory_delete, BOTH),
+    Tool(services.memory_update, BOTH, seldom=frozenset({"kind", "note_type", "reason", "request_id"})),
+    Tool(services.memory_append, BOTH, seldom=frozenset({"reason"})),
+    Tool(selectors.memory_list, BOTH, seldom=frozenset({"resource", "scope", "updated_from", "updated_to"})),
+    Tool(services.memory_delete, BOTH, seldom=frozenset({"reason", "request_id"})),
     Tool(services.checkpoint_save, BOTH),
-    Tool(selectors.checkpoint_latest, BOTH),
+    Tool(selectors.checkpoint_latest, BOTH, seldom=frozenset({"scope"})),
     Tool(services.memory_save_many),
     Tool(services.memory_archive),
     Tool(services.memory_unarchive),

@@ -23,6 +23,9 @@ log = logging.getLogger(__name__)
 FULL = "full"
 AGENT = "agent"
 LEAN_TOOLSETS = frozenset({AGENT})  # Their lists are paid for in every conversation, so they say nothing twice.
+LIMITS = frozenset(
+    "$defs additionalProperties minLength maxLength pattern minItems maxItems uniqueItems minimum maximum title".split()
+)
 
 
 class NoSuchTool(NotFound):
@@ -48,11 +51,16 @@ def as_json(answer: BaseModel) -> str:
 
 @dataclass(frozen=True)
 class Tool:
-    """An operation as an agent meets it: the toolsets that list it and how its answer reads."""
+    """An operation as an agent meets it: the toolsets that list it and how its answer reads.
+
+    ``seldom`` are arguments that a lean toolset does not list; they are taken all the same.
+    What a lean toolset leaves out, ``tool_search`` tells.
+    """
 
     operation: Operation[..., Any]
     toolsets: frozenset[str] = frozenset({FULL})
     render: Callable[[Any], str] = as_json
+    seldom: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -63,7 +71,7 @@ class Tool:
         return input_schema_of(self.operation.arguments)
 
     def describe(self, toolset: str = FULL) -> wire.Tool:
-        """What ``tools/list`` says of it; a lean toolset gets no title, no output schema and no needless hint."""
+        """What ``tools/list`` says of it; of a lean toolset's tools the manual's first paragraph, and no output schema."""
         return describe(self, toolset in LEAN_TOOLSETS)
 
     def call(self, caller: Caller, arguments: Mapping[str, Any] | None) -> wire.CallToolResult:
@@ -90,22 +98,28 @@ def describe(tool: Tool, lean: bool) -> wire.Tool:
     return wire.Tool(
         name=tool.name,
         title=None if lean else operation.summary,
-        description=operation.manual,
-        input_schema=tool.input_schema,
+        description=operation.manual.partition("\n\n")[0] if lean else operation.manual,
+        input_schema=lean_schema(tool.input_schema, tool.seldom) if lean else tool.input_schema,
         output_schema=None if lean else output_schema_of(operation.answers),
         annotations=annotations_of(operation, lean),
     )
 
 
 def annotations_of(operation: Operation[..., Any], lean: bool) -> wire.ToolAnnotations:
-    """The hints by which a client decides whether to ask first. A lean list leaves out what reading implies."""
+    """The hints by which a client decides whether to ask first. A lean list leaves out what goes without saying."""
     reads = operation.effect is Effect.READS
-    if lean and reads:
-        return wire.ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    destroys = operation.effect is Effect.DESTROYS
+    if not lean:
+        return wire.ToolAnnotations(
+            read_only_hint=reads,
+            destructive_hint=destroys,
+            idempotent_hint=operation.repeatable,
+            open_world_hint=False,
+        )
     return wire.ToolAnnotations(
         read_only_hint=reads,
-        destructive_hint=operation.effect is Effect.DESTROYS,
-        idempotent_hint=operation.repeatable,
+        destructive_hint=None if reads else destroys,
+        idempotent_hint=(operation.repeatable and not reads) or None,
         open_world_hint=False,
     )
 
@@ -119,6 +133,38 @@ def input_schema_of(arguments: type[BaseModel]) -> dict[str, Any]:
 @cache
 def output_schema_of(answers: type[BaseModel]) -> dict[str, Any]:
     return answers.model_json_schema(schema_generator=Untitled, mode="serialization")
+
+
+def lean_schema(schema: dict[str, Any], seldom: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """What a model needs to write a call: names, types, meanings, choices.
+
+    Limits are kept and told by the server when one is hit; to list them costs more tokens than all the meanings.
+    """
+    wrong = seldom & set(schema.get("required", ())) | seldom - set(schema.get("properties", ()))
+    if wrong:
+        raise ValueError(f"These are no arguments that can be left out: {', '.join(sorted(wrong))}.")
+    lean: dict[str, Any] = _lean(schema, schema.get("$defs", {}))
+    for name in seldom:
+        del lean["properties"][name]
+    return lean
+
+
+def _lean(node: Any, definitions: Mapping[str, Any]) -> Any:
+    if isinstance(node, list):
+        return [_lean(part, definitions) for part in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        definition = definitions[node["$ref"].rpartition("/")[2]]
+        node = {**definition, "description": "", **{key: part for key, part in node.items() if key != "$ref"}}
+    lean = {key: _lean(part, definitions) for key, part in node.items() if key not in LIMITS | {"properties", "enum"}}
+    if "enum" in node:
+        lean["enum"] = [choice for choice in node["enum"] if choice != ""]
+    if "properties" in node:
+        # Names are an operation's own and may be any word, "title" or "default" too.
+        lean["properties"] = {name: _lean(argument, definitions) for name, argument in node["properties"].items()}
+    # Nothing is the default of what may be left out, and a description that an argument's own has replaced.
+    return {key: part for key, part in lean.items() if part or key not in ("default", "description")}
 
 
 def _without_null(node: Any) -> Any:

@@ -45,7 +45,7 @@ ToolArguments = Annotated[dict[str, Any], Field(description="Its arguments, as i
 
 class FoundTool(BaseModel):
     name: str
-    summary: str
+    description: str
     input_schema: dict[str, Any]
 
 
@@ -97,7 +97,7 @@ class Toolbox:
 
     @staticmethod
     def _found(tool: Tool) -> FoundTool:
-        return FoundTool(name=tool.name, summary=tool.operation.summary, input_schema=tool.input_schema)
+        return FoundTool(name=tool.name, description=tool.operation.manual, input_schema=tool.input_schema)
 
     def _score(self, stems: set[str], words: Mapping[str, set[str]]) -> float:
         return sum(

@@ -127,10 +127,61 @@ def test_null_is_left_out_of_the_schema_only_where_it_says_nothing():
     assert not PUT.call(caller(), {"title": "one", "tags": None}).is_error
 
 
-def test_the_toolset_agent_pays_for_no_title_and_no_output_schema():
-    lean = PUT.describe(AGENT)
+class Board(BaseModel):
+    """How boards are described to no one who pays by the word."""
+
+    title: str = Field(max_length=9)
+    width: int = 0
+
+
+def board_put(
+    caller: Caller,
+    *,
+    boards: Annotated[list[Board], Field(description="What to put up.", min_length=1)],
+    kind: Annotated[str, Field(description="Of what.", json_schema_extra={"enum": ["", "oak", "pine"]})] = "",
+    room: Annotated[int, Field(description="Where.", ge=1)] = 1,
+    color: Title | None = None,
+) -> Shelf:
+    """Put boards up.
+
+    What a short list need not say.
+    """
+    return Shelf(title=color or "none")
+
+
+def test_the_toolset_agent_pays_for_what_a_model_needs_to_write_a_call():
+    lean = tool(board_put, seldom=frozenset({"color"})).describe(AGENT)
     assert lean.title is None and lean.output_schema is None
-    assert lean.input_schema == PUT.describe(FULL).input_schema
+    assert lean.description == "Put boards up."
+    assert lean.input_schema == {
+        "type": "object",
+        "required": ["boards"],
+        "properties": {
+            "boards": {
+                "description": "What to put up.",
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "required": ["title"],
+                    "properties": {"title": {"type": "string"}, "width": {"type": "integer"}},
+                },
+            },
+            "kind": {"description": "Of what.", "type": "string", "enum": ["oak", "pine"]},
+            "room": {"description": "Where.", "type": "integer", "default": 1},
+        },
+    }
+
+
+def test_an_argument_left_out_of_the_short_list_is_taken_all_the_same():
+    boards = tool(board_put, seldom=frozenset({"color"}))
+    assert boards.call(caller(), {"boards": [{"title": "a"}], "color": "red"}).structured_content["title"] == "red"
+    assert "color" in boards.describe(FULL).input_schema["properties"]
+
+
+@pytest.mark.parametrize("name", ["boards", "no_such"])
+def test_only_an_argument_that_may_be_left_out_is_left_unsaid(name):
+    with pytest.raises(ValueError, match=name):
+        tool(board_put, seldom=frozenset({name})).describe(AGENT)
 
 
 def test_a_description_is_made_once():
@@ -146,6 +197,8 @@ def test_annotations_tell_the_effect(effect, toolset):
     if effect is not Effect.READS:
         assert hints.destructive_hint is (effect is Effect.DESTROYS)
         assert hints.idempotent_hint is True
+    elif toolset == AGENT:
+        assert hints.destructive_hint is None and hints.idempotent_hint is None
 
 
 def test_an_unknown_name_is_refused_with_the_names_near_it():

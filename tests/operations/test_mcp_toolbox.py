@@ -90,7 +90,7 @@ def test_a_found_tool_comes_with_all_it_takes_to_run_it():
     assert match == [
         {
             "name": "memory_archive",
-            "summary": "Put a memory away: search finds it no more, history keeps it",
+            "description": "Put a memory away: search finds it no more, history keeps it.",
             "input_schema": {
                 "type": "object",
                 "additionalProperties": False,
