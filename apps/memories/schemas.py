@@ -57,6 +57,7 @@ TimeFrom = Annotated[str, Field(description="From this date or time on.", max_le
 TimeTo = Annotated[str, Field(description="Up to this date (whole day) or time.", max_length=40)]
 CheckpointField = Annotated[str, AfterValidator(_text), Field(max_length=settings.BODY_CHARACTERS)]
 Important = Annotated[bool, Field(description="Worth curating soon.")]
+ImportantOnly = Annotated[bool, Field(description="Only important ones.")]
 Flag = Annotated[bool, Field(description="Yes or no.")]
 
 
@@ -218,6 +219,11 @@ class HistoryOut(Answer):
 
 class RevisionOut(RevisionItem):
     memory_id: str
+    resource: str = "memory"
+    kind: str = "note"
+    note_type: str = ""
+    summary: str = ""
+    tags: list[str] = Field(default_factory=list)
     body: str
 
 
@@ -310,6 +316,8 @@ class ScopeItem(Answer):
     version: int
     policy: str
     memories: int
+    checkpoints: int
+    updated_at: datetime | None = None
     alarm: dict[str, Any] | None = None
     notices: list[dict[str, Any]] = Field(default_factory=list)
     scanned_at: datetime | None = None

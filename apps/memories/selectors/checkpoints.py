@@ -7,7 +7,7 @@ from django.db.models import Q
 from apps.base.days import local
 from apps.base.paging import cursor_of, position_of
 from apps.memories import documents
-from apps.memories.doors import memory_for, scope_for
+from apps.memories.doors import memory_for, scope_for, visible_scopes
 from apps.memories.errors import CheckpointUnknown, MemoryUnknown
 from apps.memories.models import Checkpoint, Memory, Resource, Status
 from apps.memories.reading import current
@@ -15,6 +15,7 @@ from apps.memories.schemas import (
     CheckpointItem,
     CheckpointListOut,
     CheckpointOut,
+    ImportantOnly,
     LatestCheckpointOut,
     Limit,
     MemoryRef,
@@ -47,10 +48,19 @@ def checkpoint_latest(caller: Caller, *, project_id: ProjectRef = "", scope: Sco
 
 @operation(needs=Right.READ, answers=CheckpointListOut)
 def checkpoint_list(
-    caller: Caller, *, project_id: ProjectRef = "", scope: ScopeRef = "", limit: Limit = 20, cursor: PageCursor = ""
+    caller: Caller,
+    *,
+    project_id: ProjectRef = "",
+    scope: ScopeRef = "",
+    important: ImportantOnly = False,
+    limit: Limit = 20,
+    cursor: PageCursor = "",
 ) -> CheckpointListOut:
-    """List the checkpoints of a workspace, the newest first."""
-    rows = _checkpoints(scope_for(caller, scope, project_id))
+    """List the checkpoints of a workspace, the newest first; without one, those of every workspace."""
+    named = scope or project_id or caller.project_id
+    rows = _checkpoints(*([scope_for(caller, scope, project_id)] if named else visible_scopes(caller)))
+    if important:
+        rows = rows.filter(checkpoint__important=True)
     if cursor:
         stamp, key = position_of(cursor, str, int)
         at = datetime.fromisoformat(stamp)
@@ -77,9 +87,9 @@ def checkpoint_out(caller: Caller, memory: Memory) -> CheckpointOut:
     )
 
 
-def _checkpoints(scope_key: str):  # type: ignore[no-untyped-def] # A queryset's type says nothing its use does not.
+def _checkpoints(*scope_keys: str):  # type: ignore[no-untyped-def] # A queryset's type says nothing its use does not.
     return (
-        Memory.objects.filter(scope=scope_key, resource=Resource.CHECKPOINT, status=Status.ACTIVE)
+        Memory.objects.filter(scope__in=scope_keys, resource=Resource.CHECKPOINT, status=Status.ACTIVE)
         .select_related("checkpoint")
         .order_by("-created_at", "-pk")
     )

@@ -44,8 +44,17 @@ def memory_revision_get(caller: Caller, *, memory_id: MemoryRef, revision: OldRe
     """Read the text a memory had at one revision."""
     memory = memory_for(caller, memory_id, deleted=True)
     row = revision_of(memory, revision)
+    document = bytes(row.document)
+    said = documents.read_facts(document, fallback_title=row.title)
     return RevisionOut(
-        memory_id=memory.stable_id, body=documents.body_text(bytes(row.document)), **_revision(row, caller)
+        memory_id=memory.stable_id,
+        resource=memory.resource,
+        kind=said.kind,
+        note_type=said.note_type,
+        summary=said.summary,
+        tags=list(said.tags),
+        body=documents.body_text(document),
+        **_revision(row, caller),
     )
 
 
