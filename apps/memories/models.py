@@ -312,12 +312,15 @@ class FolderJob(models.Model):
         RUNNING = "running", _("Running")
         PAUSED = "paused", _("Stopped")
         COMPLETED = "completed", _("Completed")
+        CANCELLED = "cancelled", _("Cancelled")
         FAILED = "failed", _("Failed")
 
+    IMPORT, EXPORT = "import", "export"
+
     id = models.CharField(max_length=40, primary_key=True)
-    kind = models.CharField(max_length=10)  # import, export
+    kind = models.CharField(max_length=10, choices=[(IMPORT, _("Import")), (EXPORT, _("Export"))])
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
-    folder = models.CharField(max_length=2000)
+    folder = models.TextField()
     scope_key = models.CharField(max_length=80)
     operation = models.ForeignKey(LogicalOperation, on_delete=models.PROTECT, null=True, related_name="+")
     actor = models.CharField(max_length=120)
@@ -325,14 +328,18 @@ class FolderJob(models.Model):
     project_id = models.CharField(max_length=40, null=True)  # noqa: DJ001
     rights = models.JSONField(default=list)
     stop_requested = models.BooleanField(default=False)
-    attempt = models.PositiveIntegerField(default=0)
-    position = models.CharField(max_length=2000, blank=True, default="")
+    cancel_requested = models.BooleanField(default=False)  # Stopped for good: nothing goes on from there.
+    attempt = models.PositiveBigIntegerField(default=0)
+    fruitless = models.PositiveIntegerField(default=0)  # Attempts in a row that brought nothing forward.
+    position = models.TextField(blank=True, default="")  # What was done last: a quoted path, or a key.
     total = models.PositiveIntegerField(default=0)
     done = models.PositiveIntegerField(default=0)
-    imported = models.PositiveIntegerField(default=0)
+    imported = models.PositiveIntegerField(default=0)  # New memories; of an export, files written.
+    updated = models.PositiveIntegerField(default=0)
     unchanged = models.PositiveIntegerField(default=0)
     skipped = models.PositiveIntegerField(default=0)
-    reports = models.JSONField(default=list)  # The first 200 files that were skipped, each with its reason.
+    reported = models.PositiveIntegerField(default=0)
+    reports = models.JSONField(default=list)  # The first 200 files that something is to be said of: path and code.
     error = models.CharField(max_length=500, blank=True, default="")
     created_at = models.DateTimeField(default=clock.now)
     updated_at = models.DateTimeField(default=clock.now)
@@ -349,9 +356,10 @@ class ImportedFile(models.Model):
     """Which memory a source file became, so that importing a folder twice doubles nothing (L-16)."""
 
     scope = models.ForeignKey(Scope, on_delete=models.CASCADE, related_name="+")
-    source = models.CharField(max_length=2000)  # The folder's identity and the path inside it.
+    source = models.TextField()  # The folder's identity and the path inside it.
     memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="+")
-    raw_hash = models.CharField(max_length=64)
+    raw_hash = models.CharField(max_length=64)  # Of the source file.
+    revision = models.PositiveBigIntegerField()  # The memory's, as the import left it.
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["scope", "source"], name="source_once_per_scope")]
