@@ -24,7 +24,7 @@ class Application:
     def __init__(self, server: McpServer) -> None:
         self.server = server
         self.mcp = McpDoor(server)
-        self.django = WSGIMiddleware(wsgi, workers=settings.WEB_THREADS)
+        self.django = WSGIMiddleware(wsgi, workers=settings.WEB_THREADS)  # type: ignore[arg-type]
         self._views: set[asyncio.Task[None]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,7 +1,7 @@
 """The MCP server: every room's tools gathered into toolsets, and the resources. ``asgi.py`` serves it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -130,7 +130,8 @@ class McpServer:
             yield
         await asyncio.to_thread(self.threads.close)
 
-    async def _list_tools(self, context: Context, params: Any) -> dict[str, Any]:
+    async def _list_tools(self, context: Context, params: Any) -> Any:
+        # A dictionary made once, which the SDK takes as well as its own type.
         return self.lists[visit_of(context).toolset]
 
     async def _call_tool(self, context: Context, params: wire.CallToolRequestParams) -> wire.CallToolResult:
@@ -166,6 +167,6 @@ def read(resource: Resource, caller: Caller) -> str:
 
 
 def visit_of(context: Context) -> Visit:
-    scope: Mapping[str, Any] = context.request.scope
-    visit: Visit = scope[VISIT]
+    request: Any = context.request  # Starlette's; there is one for everything that comes over HTTP.
+    visit: Visit = request.scope[VISIT]
     return visit

@@ -127,7 +127,8 @@ def annotations_of(operation: Operation[..., Any], lean: bool) -> wire.ToolAnnot
 @cache
 def input_schema_of(arguments: type[BaseModel]) -> dict[str, Any]:
     """The arguments' schema without what says nothing: null as the default, and as one more choice beside it."""
-    return _without_null(arguments.model_json_schema(schema_generator=Untitled))
+    schema: dict[str, Any] = _without_null(arguments.model_json_schema(schema_generator=Untitled))
+    return schema
 
 
 @cache
