@@ -2,9 +2,11 @@
 
 import pytest
 
-from apps.base.errors import Denied
+from apps.base.errors import Denied, NotFound
 from apps.changes.models import Change
+from apps.operations.reach import WorkspaceMismatch
 from apps.workspaces.models import Project
+from apps.workspaces.selectors import project_id_of_call
 from tests.world import call
 
 DOCUMENT = {"document_type": "overview", "title": "Overview", "path": "overview.md", "purpose": "What this is."}
@@ -284,6 +286,21 @@ def test_a_bound_connection_sees_its_own_workspace_alone(world):
     assert rest.patch(f"/projects/{other.project_id}", name="Mine").status_code == 403
     assert rest.post("/projects", name="Another").json()["error"]["code"] == "WORKSPACE_MISMATCH"
     assert rest.patch(f"/projects/{world.workspace.pk}", name="Mine").status_code == 200
+
+
+def test_the_workspace_of_a_call_is_found_by_id_or_slug_and_bound_connections_keep_theirs(world):
+    """D-22."""
+    other = world.bobs_agent.call("project_create", name="Other")
+    free, bound = world.bobs_agent.caller, world.doras_agent.caller
+    assert project_id_of_call(free, None) is None
+    assert project_id_of_call(free, other.project_id) == project_id_of_call(free, "OTHER") == other.project_id
+    assert project_id_of_call(bound, None) == project_id_of_call(bound, world.workspace.slug) == world.workspace.pk
+    for name in ("prj_nowhere", "nowhere"):
+        with pytest.raises(NotFound):
+            project_id_of_call(free, name)
+    for name in (other.project_id, other.slug, "nowhere"):
+        with pytest.raises(WorkspaceMismatch):
+            project_id_of_call(bound, name)
 
 
 def test_a_caller_without_the_right_learns_nothing_of_what_exists(world):
