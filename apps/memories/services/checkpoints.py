@@ -1,6 +1,9 @@
 """Checkpoints: where work stands, in fixed fields."""
 
+from typing import Annotated
+
 from django.utils.translation import gettext as _
+from pydantic import Field
 
 from apps.base import clock
 from apps.base.days import local
@@ -21,13 +24,13 @@ def checkpoint_save(
     caller: Caller,
     *,
     title: Title | None = None,
-    completed: CheckpointField = "",
-    reason: CheckpointField = "",
-    key_changes: CheckpointField = "",
-    verification: CheckpointField = "",
-    problems: CheckpointField = "",
-    solutions: CheckpointField = "",
-    next_steps: CheckpointField = "",
+    completed: Annotated[CheckpointField, Field(description="What is done.")] = "",
+    reason: Annotated[CheckpointField, Field(description="Why it was done.")] = "",
+    key_changes: Annotated[CheckpointField, Field(description="What changed, decisions too.")] = "",
+    verification: Annotated[CheckpointField, Field(description="What was tested, with results.")] = "",
+    problems: Annotated[CheckpointField, Field(description="What is open or broken.")] = "",
+    solutions: Annotated[CheckpointField, Field(description="What solved which problem.")] = "",
+    next_steps: Annotated[CheckpointField, Field(description="What to do next.")] = "",
     important: Important = False,
     project_id: ProjectRef = "",
     scope: ScopeRef = "",
