@@ -120,6 +120,7 @@ class Memory(models.Model):
         ]
         indexes = [
             models.Index(fields=["scope", "resource", "status", "-updated_at", "-id"], name="memory_list"),
+            models.Index(fields=["scope", "resource", "status", "kind", "-updated_at", "-id"], name="memory_kind"),
             models.Index(fields=["scope", "title_key"], name="memory_title"),
             models.Index(fields=["resource", "status", "-updated_at", "-id"], name="memory_newest"),
             models.Index(fields=["path_key"], name="memory_path"),
