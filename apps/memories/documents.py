@@ -87,8 +87,7 @@ def _is_ours(permalink: str, slug: str) -> bool:
 
 def with_body(document: bytes, body: bytes) -> bytes:
     """The same head over another body."""
-    parts = frontmatter.split(document)
-    return document[: len(document) - len(parts.body)] + body if parts.body else document + body
+    return frontmatter.with_body(document, body)
 
 
 def body_of(document: bytes) -> bytes:

@@ -221,6 +221,15 @@ def write(document: bytes, changes: Mapping[str, Value | None]) -> bytes:
     return bom + (parts.opening or fence) + _head_bytes(lines) + (parts.closing or fence) + parts.body
 
 
+def with_body(document: bytes, body: bytes) -> bytes:
+    """The same head over another body."""
+    parts = split(document)
+    head = document[: len(document) - len(parts.body)]
+    if body and parts.head_lines is not None and not parts.closing.endswith(b"\n"):
+        head += parts.newline  # The file ended with the rule itself.
+    return head + body
+
+
 def compose(metadata: Mapping[str, Value | None], body: bytes) -> bytes:
     """A new document: these keys in the canonical order, then exactly ``body``, whose kind of line ending it takes."""
     bom, body = (BOM, body[len(BOM) :]) if body.startswith(BOM) else (b"", body)

@@ -20,6 +20,7 @@ from apps.memories.frontmatter import (
     parse,
     read,
     split,
+    with_body,
     write,
 )
 
@@ -343,6 +344,22 @@ def test_crlf_and_the_byte_order_mark_stay() -> None:
     assert changed == BOM + b"---\r\nfoo: 1\r\ntitle: x\r\ntags:\r\n  - a\r\n---\r\nbody\r\n\xe2\x80\xa8tail"
     assert write(BOM + b"body\r\n", {"title": "x"}) == BOM + b"---\r\ntitle: x\r\n---\r\nbody\r\n"
     assert compose({"title": "x"}, BOM + b"a\r\n") == BOM + b"---\r\ntitle: x\r\n---\r\na\r\n"
+
+
+@pytest.mark.parametrize(
+    ("document", "changed"),
+    [
+        (b"---\na: 1\n---\nold", b"---\na: 1\n---\nnew"),
+        (b"---\na: 1\n---", b"---\na: 1\n---\nnew"),
+        (b"---\r\na: 1\r\n---", b"---\r\na: 1\r\n---\r\nnew"),
+        (b"---\na: 1\n---\n", b"---\na: 1\n---\nnew"),
+        (BOM + b"old", BOM + b"new"),
+        (b"", b"new"),
+    ],
+)
+def test_another_body_comes_under_the_same_head(document: bytes, changed: bytes) -> None:
+    assert with_body(document, b"new") == changed
+    assert split(changed).body == b"new"
 
 
 @settings(max_examples=300, deadline=None)
