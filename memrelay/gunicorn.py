@@ -22,16 +22,9 @@ keepalive = 7
 forwarded_allow_ips = "*" if settings.BEHIND_PROXY else ""
 
 # The path only: questions of a search stand behind the "?", and bodies and tokens are never written.
+loglevel = "warning"
 accesslog = "-" if settings.ACCESS_LOG else None
-access_log_format = "%(h)s %(m)s %(U)s %(s)s %(D)s us [%({x-request-id}o)s]"
-logconfig_dict = {
-    **settings.LOGGING,
-    "loggers": {
-        **settings.LOGGING["loggers"],
-        "gunicorn.error": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
-        "gunicorn.access": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
-    },
-}
+access_log_format = "%(t)s %(h)s %(m)s %(U)s %(s)s %(D)s us [%({x-request-id}o)s]"
 
 
 def post_fork(server: Any, worker: Any) -> None:

@@ -1,6 +1,7 @@
 """Django's settings, and the only reader of the environment. What an operator can set stands in ``options.py``."""
 
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import environ
@@ -190,6 +191,7 @@ CHANGE_LISTENERS: list[str] = ["apps.memories.listeners.follow_workspaces"]
 DEPENDENCY_LISTENERS: list[str] = []
 SECRET_VALUE_SOURCES: list[str] = []
 FEATURE_SWITCHES: dict[str, str] = {}
+TOOLS_SERVED = "memrelay.mcp.rooms_tools"
 
 # Limits (documented in options.py).
 BODY_CHARACTERS = env("MEMRELAY_BODY_CHARACTERS")
@@ -207,7 +209,7 @@ VANISHED_FILES, VANISHED_PERCENT = env("MEMRELAY_VANISHED_FILES"), env("MEMRELAY
 FAULT_POINT = env("MEMRELAY_FAULT_POINT")
 IMPORT_FILE_BYTES, IMPORT_FOLDERS = env("MEMRELAY_IMPORT_FILE_BYTES"), env("MEMRELAY_IMPORT_FOLDERS")
 
-LOGGING = {
+LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "filters": {"request": {"()": "memrelay.logs.RequestFilter"}},

@@ -7,8 +7,8 @@ from pathlib import Path
 os.environ.setdefault("MEMRELAY_DATA", tempfile.mkdtemp(prefix="memrelay-tests-"))
 os.environ["MEMRELAY_SECRET_KEY"] = "a key of the tests alone, and long enough"  # noqa: S105
 
-from memrelay.settings import *  # noqa: E402, F403
-from memrelay.settings import DATABASES, LOGGING, Q_CLUSTER  # noqa: E402
+from memrelay.settings import *  # noqa: F403
+from memrelay.settings import DATABASES, LOGGING, Q_CLUSTER
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES = {

@@ -1,6 +1,6 @@
 import os
 import signal
-import sys
+import time
 
 import pytest
 
@@ -10,12 +10,19 @@ from apps.instance.serving.children import Child, pause_before
 from apps.instance.serving.listening import listen
 from apps.instance.serving.processes import Process, everyone, look_at
 
-SLEEPER = [sys.executable, "-c", "import time; time.sleep(60)"]
+
+def sleep():
+    time.sleep(60)
+
+
+def wait_for(child: Child) -> None:
+    while not child.has_ended():
+        time.sleep(0.005)
 
 
 @pytest.fixture
 def child():
-    one = Child("sleeper", SLEEPER)
+    one = Child("sleeper", sleep)
     yield one
     one.kill()
 
@@ -27,10 +34,11 @@ def test_pauses_grow_and_end_at_half_a_minute():
 
 def test_a_child_leads_a_group_of_its_own_and_hears_signals(child):
     child.start()
-    assert os.getpgid(child.pid) == child.pid
+    while os.getpgid(child.pid) != child.pid:
+        time.sleep(0.005)
     assert child.trouble() == ""
     child.ask_to_stop()
-    child.running.wait(10)
+    wait_for(child)
     assert child.trouble() == "it was killed by SIGTERM"
 
 
@@ -38,7 +46,7 @@ def test_a_killed_child_may_start_again_at_once_and_one_that_keeps_dying_waits(c
     for deaths in range(1, 6):
         child.start()
         os.kill(child.pid, signal.SIGKILL)
-        child.running.wait(10)
+        wait_for(child)
         child.put_down(child.trouble())
         assert child.deaths == deaths
     assert child.state == "failing"
@@ -54,7 +62,7 @@ def test_old_deaths_are_forgiven(child, monkeypatch):
 
 
 def test_a_vanished_grandchild_is_trouble():
-    family = Child("family", SLEEPER, has_family=True)
+    family = Child("family", sleep, has_family=True)
     family.start()
     try:
         family.family = {family.pid: look_at(family.pid).started}
@@ -73,8 +81,8 @@ def test_children_are_met_but_not_their_children():
         Process(pid=14, parent=10, started=9, zombie=True),
         Process(pid=15, parent=10, started=10, zombie=False),
     ]
-    family = Child("family", SLEEPER, has_family=True)
-    family.running = type("Running", (), {"pid": 10})()
+    family = Child("family", sleep, has_family=True)
+    family.pid = 10
     family.meet(tree)
     assert family.family == {11: 6, 15: 10}
 

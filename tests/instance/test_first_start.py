@@ -1,17 +1,18 @@
 import os
 import stat
+import sys
 
 import pytest
 from django.utils import timezone
 from django_q.models import OrmQ
 
 from apps.accounts.models import McpToken, User
-from apps.instance.serving import first_access, static_files, tables
+from apps.instance.serving import first_access, secret_key, static_files, tables
 from apps.instance.serving.bells import release_bells
 from apps.instance.serving.first_access import FirstAccess, ensure_first_access
 from apps.instance.serving.folders import prepare_folders
 from apps.instance.serving.greeting import greeting
-from apps.instance.serving.secret_key import ensure_secret_key
+from apps.instance.serving.secret_key import begin_anew_with_the_key, ensure_secret_key, key_file
 
 
 @pytest.fixture
@@ -48,10 +49,26 @@ def test_a_key_is_made_once_and_kept(data, settings, private_umask):
     settings.SECRET_KEY_GIVEN = False
     prepare_folders()
     ensure_secret_key()
-    key = settings.SECRET_KEY
+    key = key_file().read_text()
     ensure_secret_key()
-    assert settings.SECRET_KEY == key and len(key) >= 50
+    assert key_file().read_text() == key and len(key) >= 50
     assert mode(settings.KEYS_FOLDER / "secret_key") == 0o600
+
+
+def test_a_command_that_was_there_before_the_key_begins_anew(data, settings, private_umask, monkeypatch):
+    begun = []
+    monkeypatch.setattr(secret_key.os, "execv", lambda *arguments: begun.append(arguments))
+    settings.SECRET_KEY_GIVEN = False
+    prepare_folders()
+    ensure_secret_key()
+
+    settings.SECRET_KEY = "not-started-yet"
+    begin_anew_with_the_key()
+    assert begun == [(sys.executable, sys.orig_argv)]
+
+    settings.SECRET_KEY = key_file().read_text()
+    begin_anew_with_the_key()
+    assert len(begun) == 1
 
 
 def test_the_operators_key_is_written_nowhere(data, settings, private_umask):

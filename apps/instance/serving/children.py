@@ -1,13 +1,18 @@
-"""One supervised child of ``serve``: how it starts, how its trouble shows, how long until the next try."""
+"""One supervised child of ``serve``: how it starts, how its trouble shows, how long until the next try.
 
+Children are forked, not started as programs of their own: what is loaded once is shared by all of them.
+"""
+
+import gc
 import os
 import signal
-import subprocess
+import sys
 import time
+import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from apps.instance.serving.processes import Process, die_with_parent, kill, kill_group, look_at
+from apps.instance.serving.processes import Process, call_itself, die_with_parent, kill, kill_group, look_at
 
 QUIET_SECONDS = 60.0  # Whoever lived this long has its earlier deaths forgiven.
 LONGEST_PAUSE = 30.0
@@ -29,11 +34,11 @@ class Child:
     """
 
     name: str
-    command: list[str]
-    pass_fds: tuple[int, ...] = ()
+    work: Callable[[], None]
     has_family: bool = False
 
-    running: subprocess.Popen[bytes] | None = None
+    pid: int = 0  # 0 while it does not run.
+    exit_status: int | None = None
     started_at: float = 0.0
     next_start: float = 0.0
     deaths: int = 0
@@ -42,38 +47,40 @@ class Child:
     family: dict[int, int] = field(default_factory=dict)  # pid -> when it started
 
     def start(self) -> None:
-        self.running = subprocess.Popen(
-            self.command,
-            pass_fds=self.pass_fds,
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-            preexec_fn=_prepare(os.getpid()),
-        )
+        supervisor = os.getpid()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        gc.freeze()  # The collector would touch, and so copy, every page that is shared.
+        self.pid = os.fork() or _live(self.name, self.work, supervisor)
+        self.exit_status = None
         self.started_at = time.monotonic()
         self.starts += 1
         self.family = {}
 
     @property
-    def pid(self) -> int:
-        return self.running.pid if self.running else 0
-
-    @property
     def state(self) -> str:
         if self.deaths >= FAILING_AFTER:
             return "failing"
-        return "running" if self.running else "restarting"
+        return "running" if self.pid else "restarting"
 
     def meet(self, processes: Iterable[Process]) -> None:
         """Take note of its children, if they are to be watched."""
-        if self.has_family and self.running:
+        if self.has_family and self.pid:
             self.family |= {p.pid: p.started for p in processes if p.parent == self.pid and not p.zombie}
+
+    def has_ended(self) -> bool:
+        if self.pid and self.exit_status is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.exit_status = os.waitstatus_to_exitcode(status)
+        return self.exit_status is not None
 
     def trouble(self) -> str:
         """Why it has to be started anew; empty while all is well."""
-        if self.running is None:
+        if not self.pid:
             return ""
-        if (code := self.running.poll()) is not None:
-            return _ending(code)
+        if self.has_ended():
+            return _ending(self.exit_status or 0)
         for pid, started in self.family.items():
             process = look_at(pid)
             if process is None or process.zombie or process.started != started:
@@ -89,28 +96,42 @@ class Child:
         self.last_trouble = trouble
 
     def forgive(self) -> None:
-        if self.deaths and self.running and time.monotonic() - self.started_at > QUIET_SECONDS:
+        if self.deaths and self.pid and time.monotonic() - self.started_at > QUIET_SECONDS:
             self.deaths = 0
 
     def ask_to_stop(self) -> None:
-        if self.running:
-            kill(self.running.pid, signal.SIGTERM)
+        if self.pid and not self.has_ended():
+            kill(self.pid, signal.SIGTERM)
 
     def kill(self) -> None:
-        if self.running:
-            kill_group(self.running.pid)
-            self.running.wait()
-            self.running = None
+        if self.pid:
+            kill_group(self.pid)
+            kill(self.pid, signal.SIGKILL)  # It may not lead its group yet.
+            if self.exit_status is None:
+                os.waitpid(self.pid, 0)
+            self.pid = 0
 
 
-def _prepare(supervisor: int) -> Callable[[], None]:
-    def in_child() -> None:
-        signal.pthread_sigmask(signal.SIG_SETMASK, [])
+def _live(name: str, work: Callable[[], None], supervisor: int) -> int:
+    """The life of the forked process; it never returns to the code that forked it."""
+    code = 1
+    try:
+        os.setsid()
         die_with_parent()
         if os.getppid() != supervisor:
             os._exit(1)  # It died before the kernel knew whom to tell.
-
-    return in_child
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
+        call_itself(f"memrelay-{name}")
+        work()
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
 
 
 def _ending(code: int) -> str:

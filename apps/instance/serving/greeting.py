@@ -12,7 +12,7 @@ PLACEHOLDER = "<token>"
 def greeting(host: str, port: int, access: FirstAccess) -> str:
     address = settings.PUBLIC_URL or own_address(host, port)
     lines = [
-        _("MemRelay {version} is starting.").format(version=settings.VERSION),
+        _("MemRelay {version}").format(version=settings.VERSION),
         _("Console: {address}").format(address=f"{address}/"),
         _("Data: {folder}").format(folder=settings.DATA_FOLDER),
         "",
@@ -21,9 +21,7 @@ def greeting(host: str, port: int, access: FirstAccess) -> str:
         f"  {claude_command(address, access.token or PLACEHOLDER)}",
     ]
     if not access.token:
-        lines.append(
-            _("A token is made in the console or by: {command}").format(command="manage.py token_create --name N")
-        )
+        lines.append(_("Make a token in the console, or by: manage.py token_create --name NAME"))
     return "\n".join([*lines, ""])
 
 

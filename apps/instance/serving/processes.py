@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 PR_SET_PDEATHSIG = 1
+PR_SET_NAME = 15
 PR_SET_CHILD_SUBREAPER = 36
 
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
@@ -31,6 +32,12 @@ def die_with_parent() -> None:
     """Let the kernel kill this process when its parent dies, however it dies."""
     if _libc:
         _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def call_itself(name: str) -> None:
+    """The name that ``top`` and ``ps -o comm`` show for this process and those it forks; at most 15 letters."""
+    if _libc:
+        _libc.prctl(PR_SET_NAME, name.encode()[:15])
 
 
 def adopt_orphans() -> None:

@@ -2,19 +2,26 @@
 
 import os
 import secrets
+import sys
 from pathlib import Path
 
 from django.conf import settings
 
 
+def key_file() -> Path:
+    return Path(settings.KEYS_FOLDER) / "secret_key"
+
+
 def ensure_secret_key() -> None:
-    """Make the key file (0600) if there is neither it nor a key of the operator's; use it from now on."""
-    if settings.SECRET_KEY_GIVEN:
-        return
-    file = Path(settings.KEYS_FOLDER) / "secret_key"
-    if not file.exists():
-        _write(file, secrets.token_urlsafe(48))
-    settings.SECRET_KEY = file.read_text(encoding="ascii").strip()
+    """Make the key file (0600) if there is neither it nor a key of the operator's."""
+    if not settings.SECRET_KEY_GIVEN and not key_file().exists():
+        _write(key_file(), secrets.token_urlsafe(48))
+
+
+def begin_anew_with_the_key() -> None:
+    """Run this command again if its settings were read before the key was there: libraries have taken over the old one."""
+    if not settings.SECRET_KEY_GIVEN and settings.SECRET_KEY != key_file().read_text(encoding="ascii").strip():
+        os.execv(sys.executable, sys.orig_argv)  # noqa: S606 - there is no shell
 
 
 def _write(file: Path, key: str) -> None:

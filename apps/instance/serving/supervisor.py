@@ -47,7 +47,7 @@ class Supervisor:
             if trouble := child.trouble():
                 child.put_down(trouble)
                 self.report(child)
-            if child.running is None and now >= child.next_start:
+            if not child.pid and now >= child.next_start:
                 child.start()
                 self.told = 0.0
             child.forgive()
@@ -78,7 +78,7 @@ class Supervisor:
                 kill(process.pid, signal.SIGKILL)
 
     def reap(self) -> None:
-        """Take the exit codes of adopted orphans; those of the children belong to their ``Popen``."""
+        """Take the exit codes of adopted orphans; the children look after their own."""
         own = {child.pid for child in self.children}
         while True:
             try:
@@ -99,7 +99,7 @@ class Supervisor:
         for child in self.children:
             child.ask_to_stop()
         deadline = time.monotonic() + self.stop_seconds
-        while any(child.running and child.running.poll() is None for child in self.children):
+        while any(child.pid and not child.has_ended() for child in self.children):
             self.reap()
             if time.monotonic() > deadline or signal.sigtimedwait(ENDINGS, 0.05):
                 logger.warning("Not all processes ended in time; they are killed.")
