@@ -2,8 +2,11 @@
 
 import os
 import signal
+from collections import Counter
 
 from django.conf import settings
+
+_passed: Counter[str] = Counter()
 
 POINTS = [
     "before-record",  # Checked, nothing written yet.
@@ -19,6 +22,14 @@ POINTS = [
 
 
 def fault(point: str) -> None:
-    """Die here, as from ``kill -9``, if ``MEMRELAY_FAULT_POINT`` names this point. Costs one comparison otherwise."""
-    if settings.FAULT_POINT and settings.FAULT_POINT == point:
-        os.kill(os.getpid(), signal.SIGKILL)
+    """Die here, as from ``kill -9``, if ``MEMRELAY_FAULT_POINT`` names this point (``point:n`` lets it pass n times first).
+
+    Costs one comparison where nothing is set.
+    """
+    if not settings.FAULT_POINT:
+        return
+    wanted, _, passes = settings.FAULT_POINT.partition(":")
+    if wanted == point:
+        _passed[point] += 1
+        if _passed[point] > int(passes or 0):
+            os.kill(os.getpid(), signal.SIGKILL)
