@@ -18,8 +18,10 @@ run: install ## serve MemRelay on 127.0.0.1:8765
 	@exec $(PYTHON) manage.py serve
 
 install: $(VENV)/base.stamp ## install what the server needs
+	@:
 
 install-dev: $(VENV)/dev.stamp ## install what tests need too
+	@:
 
 # The newest Python that really starts and can make an environment: a name alone may be a launcher of nothing.
 $(PYTHON):
@@ -71,8 +73,8 @@ outside: install-dev
 
 lock: install-dev ## write requirements/*.txt anew
 	for name in base dev; do \
-		$(VENV)/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet \
-			--custom-compile-command "make lock" requirements/$$name.in -o requirements/$$name.txt; \
+		$(VENV)/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet \
+			requirements/$$name.in -o requirements/$$name.txt; \
 	done
 
 fmt: install-dev ## format the code
