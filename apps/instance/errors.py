@@ -7,4 +7,4 @@ class CannotListen(MemRelayError):
     code = "CANNOT_LISTEN"
     status = 500
     sentence = _("Port {port} of {host} cannot be opened.")
-    hint = _("Stop the other program, or choose another port with --port or MEMRELAY_PORT.")
+    hint = _("Choose another with --host and --port, or with MEMRELAY_HOST and MEMRELAY_PORT.")
