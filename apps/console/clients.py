@@ -1,0 +1,51 @@
+"""How agents reach this server, at the address that the reader's browser reached it at."""
+
+from dataclasses import dataclass
+from typing import get_args
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from apps.console.visiting import caller_for
+from apps.context.schemas import ClientConfigOut, ClientName
+from apps.context.selectors import client_config_get
+
+NAMES: tuple[str, ...] = get_args(get_args(ClientName)[0])
+
+
+@dataclass(frozen=True)
+class Snippet:
+    place: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Client:
+    key: str
+    name: str
+    explanation: str
+    snippets: list[Snippet]
+
+
+def public_address(request: HttpRequest) -> str:
+    """The operator's public address; else the one that the browser used, since it leads here for sure."""
+    return str(settings.PUBLIC_URL) or f"{request.scheme}://{request.get_host()}"
+
+
+def clients_for(request: HttpRequest, token: str = "") -> list[Client]:
+    """Every client's set-up, with a token in the place of the placeholder where there is one."""
+    return [_client(request, name, token) for name in NAMES]
+
+
+def claude_command(request: HttpRequest) -> str:
+    return _client(request, "claude-code", "").snippets[0].text
+
+
+def _client(request: HttpRequest, name: str, token: str) -> Client:
+    told: ClientConfigOut = client_config_get.perform(caller_for(request), {"client": name})
+    own, here = told.mcp_url.removesuffix("/mcp"), public_address(request)
+    texts = [
+        Snippet(one.place, one.text.replace(own, here).replace(told.token_placeholder, token or told.token_placeholder))
+        for one in told.snippets
+    ]
+    return Client(told.client, told.name, told.explanation, texts)

@@ -1,0 +1,78 @@
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from apps.console.deeds import OperationForm
+
+KINDS = [
+    ("note", _("Note")),
+    ("rule", _("Rule")),
+    ("fact", _("Fact")),
+    ("decision", _("Decision")),
+    ("experience", _("Experience")),
+]
+NOTE_TYPES = [
+    ("", _("Nobody in particular")),
+    ("user", _("About the user")),
+    ("feedback", _("Feedback")),
+    ("project", _("About the project")),
+    ("reference", _("Reference")),
+]
+
+
+class BodyField(forms.CharField):
+    """Markdown. A browser sends every line end as CRLF, whatever the text had; LF is what files have."""
+
+    def __init__(self, **settings: Any) -> None:
+        widget = forms.Textarea(attrs={"rows": 18, "spellcheck": "false"})
+        super().__init__(strip=False, required=False, widget=widget, **settings)
+
+    def to_python(self, value: Any) -> str:
+        return str(super().to_python(value)).replace("\r\n", "\n")
+
+
+class TagsField(forms.CharField):
+    """Tags in one line, apart by commas of either script."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(value) if isinstance(value, list) else value
+
+    def clean(self, value: Any) -> list[str]:
+        told = super().clean(value).replace("，", ",").replace("、", ",").split(",")
+        return list(dict.fromkeys(tag for part in told if (tag := part.strip().removeprefix("#").strip())))
+
+
+class MemoryForm(OperationForm):
+    title = forms.CharField(label=_("Title"))
+    body = BodyField(label=_("Text"), help_text=_("Markdown. [[Title]] links to another memory."))
+    summary = forms.CharField(
+        label=_("Summary"), required=False, help_text=_("One or two sentences; lists and agents see them first.")
+    )
+    kind = forms.ChoiceField(label=_("Kind"), choices=KINDS, initial="note")
+    note_type = forms.ChoiceField(label=_("Whom it concerns"), choices=NOTE_TYPES, required=False)
+    tags = TagsField(label=_("Tags"), required=False, help_text=_("Apart by commas."))
+
+
+class NewMemoryForm(MemoryForm):
+    project_id = forms.ChoiceField(label=_("Workspace"), required=False)
+
+    def __init__(self, *args: Any, places: list[tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.offer("project_id", places)
+
+    def arguments(self) -> dict[str, Any]:
+        chosen = self.cleaned_data["project_id"]
+        told = {name: value for name, value in self.cleaned_data.items() if name != "project_id"}
+        return {**told, **({"scope": chosen} if chosen in ("global", "shared") else {"project_id": chosen})}
+
+
+class EditForm(MemoryForm):
+    revision = forms.IntegerField(widget=forms.HiddenInput)
+    body_ends = forms.CharField(widget=forms.HiddenInput, required=False)
+
+    def arguments(self) -> dict[str, Any]:
+        told = {name: value for name, value in self.cleaned_data.items() if name != "body_ends"}
+        if self.cleaned_data["body_ends"] == "crlf":
+            told["body"] = told["body"].replace("\n", "\r\n")
+        return told

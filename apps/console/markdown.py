@@ -1,0 +1,121 @@
+"""Markdown as people read it: safe HTML, whoever wrote the text.
+
+Raw HTML shows as text. Links lead to the web, to mail or to another memory and to nothing else; pictures of other hosts
+become links, since a page of ours asks no other host for anything.
+"""
+
+import re
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from django.urls import reverse
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+
+SCHEMES = {"http", "https", "mailto"}
+RENDERED_CHARACTERS = 300_000  # A longer text would keep a thread busy for seconds; it shows as it is written.
+WIKI_LINK = re.compile(r"\[\[([^\[\]\r\n]{1,400})\]\]")
+TASK = re.compile(r"\[([ xX])\]\s+")
+BOXES = {" ": "\u2610 ", "x": "\u2611 "}
+
+
+def render(text: str) -> SafeString:
+    """The text as HTML that may stand in a page; empty for an empty text."""
+    if not text.strip():
+        return SafeString("")
+    if len(text) > RENDERED_CHARACTERS:
+        return mark_safe(f"<pre>{escape(text)}</pre>")  # noqa: S308 - escaped
+    return mark_safe(_PARSER.render(text))  # noqa: S308 - raw HTML is off, and links are checked
+
+
+def is_safe(address: str) -> bool:
+    """Whether a link may lead there: a whole address of a harmless scheme."""
+    try:
+        return urlsplit(address.strip()).scheme.lower() in SCHEMES
+    except ValueError:
+        return False
+
+
+def memory_address(target: str) -> str:
+    """The page of the memory that ``[[target]]`` names; it finds slugs, titles and paths alike."""
+    return reverse("memory-detail", args=[target])
+
+
+def _wiki_link(state: StateInline, silent: bool) -> bool:
+    if not state.src.startswith("[[", state.pos):
+        return False
+    found = WIKI_LINK.match(state.src, state.pos)
+    if not found or found.end() > state.posMax:
+        return False
+    place, _, alias = found[1].replace("\\|", "|").partition("|")
+    target = place.partition("#")[0].strip().strip("/")
+    if not target or {".", ".."} & set(target.split("/")):
+        return False  # A browser would take dots for a way out of the memories.
+    if not silent:
+        state.push("link_open", "a", 1).attrs = {"href": memory_address(target), "class": "memory-link"}
+        state.push("text", "", 0).content = alias.strip() or place.strip()
+        state.push("link_close", "a", -1)
+    state.pos = found.end()
+    return True
+
+
+def _below_the_page(state: StateCore) -> None:
+    """The page has the first heading; those of the text come below it."""
+    for token in state.tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1]) + 1, 6)}"
+
+
+def _align_by_class(state: StateCore) -> None:
+    """The page's policy allows no inline style, so that a column's side is told by a class."""
+    for token in state.tokens:
+        if token.type in ("th_open", "td_open") and (style := token.attrs.pop("style", None)):
+            token.attrSet("class", f"align-{str(style).rpartition(':')[2]}")
+
+
+def _task_boxes(state: StateCore) -> None:
+    """``- [x] done`` with a box that is ticked, as agents write their lists."""
+    for item, paragraph, inline in zip(state.tokens, state.tokens[1:], state.tokens[2:], strict=False):
+        if (item.type, paragraph.type, inline.type) != ("list_item_open", "paragraph_open", "inline"):
+            continue
+        first = inline.children[0] if inline.children else None
+        if first is not None and first.type == "text" and (found := TASK.match(first.content)):
+            first.content = BOXES[found[1].lower()] + first.content[found.end() :]
+
+
+def _link_open(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+    token = tokens[index]
+    if token.attrGet("class") != "memory-link":
+        token.attrSet("rel", "noopener noreferrer nofollow")
+    return renderer.renderToken(tokens, index, options, env)
+
+
+def _image(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+    token = tokens[index]
+    source = str(token.attrGet("src") or "")
+    words = renderer.renderInlineAsText(token.children, options, env) or source
+    if is_safe(source):
+        return f'<a href="{escape(source)}" rel="noopener noreferrer nofollow">{escape(words)}</a>'
+    return escape(words)
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False, "linkify": False, "maxNesting": 40})
+    parser.enable(["table", "strikethrough"])
+    parser.validateLink = is_safe  # type: ignore[method-assign]
+    parser.inline.ruler.before("link", "wiki_link", _wiki_link)
+    parser.core.ruler.push("below_the_page", _below_the_page)
+    parser.core.ruler.push("align_by_class", _align_by_class)
+    parser.core.ruler.push("task_boxes", _task_boxes)
+    parser.add_render_rule("link_open", _link_open)
+    parser.add_render_rule("image", _image)
+    return parser
+
+
+_PARSER = _parser()
