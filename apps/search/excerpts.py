@@ -48,7 +48,7 @@ class _Needles:
 
     words: frozenset[str]
     runs: frozenset[str]
-    beginnings: frozenset[str]
+    beginning: re.Pattern[str]  # What any of the words may begin with; matches nothing where there is no word.
 
 
 def excerpt(text: str, query: str, width: int = 240) -> Excerpt:
@@ -75,7 +75,8 @@ def _needles(query: str) -> _Needles:
     if not words and not runs:
         runs = {token for token in common if not token.isascii()}
         words = common - runs
-    return _Needles(frozenset(words), frozenset(runs), frozenset(b for word in words for b in _beginnings(word)))
+    beginnings = sorted({re.escape(beginning) for word in words for beginning in _beginnings(word)})
+    return _Needles(frozenset(words), frozenset(runs), re.compile("|".join(beginnings) or "(?!)"))
 
 
 # --- finding -----------------------------------------------------------------------------------------------
@@ -239,7 +240,7 @@ def _marks(part: str, needles: _Needles) -> list[tuple[int, int]]:
     wanted = needles.words | needles.runs if is_hard else needles.words
     for chunk in _CHUNK.finditer(part):
         start = chunk.start()
-        if is_hard or any(beginning in low[start : chunk.end()] for beginning in needles.beginnings):
+        if is_hard or needles.beginning.search(low, start, chunk.end()):
             spans += [
                 (start + token.start, start + token.end) for token in chunk_tokens(chunk[0]) if token.text in wanted
             ]
