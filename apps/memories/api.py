@@ -9,6 +9,8 @@ router = Router(tags=["memories"])
 
 route(router, "POST", "/memories", services.memory_save, status=201)
 route(router, "POST", "/memories/many", services.memory_save_many, status=201)
+route(router, "POST", "/memories/import", services.memory_import, status=202)
+route(router, "POST", "/memories/export", services.memory_export, status=202)
 route(router, "GET", "/memories", selectors.memory_list)
 route(router, "GET", "/memories/search", selectors.memory_search)
 route(router, "GET", "/memories/{path:memory_id}/history", selectors.memory_history)
@@ -31,3 +33,8 @@ route(router, "GET", "/checkpoints/{path:checkpoint_id}", selectors.checkpoint_g
 route(router, "GET", "/timeline", selectors.timeline_get)
 route(router, "GET", "/scopes", selectors.scope_list)
 route(router, "POST", "/scopes/alarm", services.scope_alarm_decide)
+
+route(router, "GET", "/jobs", selectors.job_list)
+route(router, "GET", "/jobs/{job_id}", selectors.job_get)
+route(router, "POST", "/jobs/{job_id}/stop", services.job_stop)
+route(router, "POST", "/jobs/{job_id}/resume", services.job_resume)

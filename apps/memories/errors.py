@@ -32,6 +32,14 @@ class CheckpointUnknown(NotFound):
 class JobUnknown(NotFound):
     code = "JOB_NOT_FOUND"
     sentence = _("There is no job {job_id} here.")
+    hint = _("job_list lists imports and exports.")
+
+
+class JobOver(MemRelayError):
+    code = "JOB_OVER"
+    status = 409
+    sentence = _("The job {job_id} is {state}; nothing is left to do.")
+    hint = _("Start a new one; an import does nothing twice.")
 
 
 class TitleTaken(MemRelayError):
@@ -117,7 +125,7 @@ class NotUtf8(MemRelayError):
 class FolderRefused(MemRelayError):
     code = "FOLDER_REFUSED"
     status = 422
-    sentence = _("The folder cannot be read: {reason}")
+    sentence = _("The folder cannot be used: {reason}")
     hint = _(
-        "Name an existing folder that MEMRELAY_IMPORT_FOLDERS allows, or use the command memory_import on the server."
+        "Name a folder that MEMRELAY_IMPORT_FOLDERS allows, or use the commands memory_import and memory_export on the server."
     )

@@ -68,7 +68,7 @@ class Folder(models.Model):
     """How many files the current folder of an area holds; at the limit the next number begins (D-26)."""
 
     scope = models.ForeignKey(Scope, on_delete=models.CASCADE, related_name="+")
-    base = models.CharField(max_length=80)  # memories/2026/11
+    base = models.CharField(max_length=900)  # memories/2026/11
     number = models.PositiveIntegerField(default=1)
     files = models.PositiveIntegerField(default=0)
 
@@ -210,6 +210,7 @@ class MemoryRevision(models.Model):
     number = models.PositiveBigIntegerField()
     base = models.PositiveBigIntegerField(default=0)
     document = models.BinaryField()
+    body_at = models.PositiveIntegerField(default=0)  # Where the body begins: excerpts need no parsing of heads.
     raw_hash = models.CharField(max_length=64)
     content_hash = models.CharField(max_length=64)
     title = models.CharField(max_length=400)

@@ -219,6 +219,7 @@ class HistoryOut(Answer):
 
 class RevisionOut(RevisionItem):
     memory_id: str
+    scope: str
     resource: str = "memory"
     kind: str = "note"
     note_type: str = ""
@@ -325,3 +326,49 @@ class ScopeItem(Answer):
 
 class ScopeListOut(Answer):
     scopes: list[ScopeItem]
+
+
+FolderText = Annotated[str, Field(description="Absolute path of a folder on the server.", min_length=1, max_length=2000)]
+JobRef = Annotated[str, Field(description="The job's id.", min_length=1, max_length=40)]
+JobStateName = Annotated[
+    Literal["any", "waiting", "running", "paused", "completed", "cancelled", "failed"],
+    Field(description="Only jobs in this state."),
+]
+ForGood = Annotated[bool, Field(description="End it for good; otherwise job_resume goes on from there.")]
+
+
+class JobReport(Answer):
+    """One file that something is to be said of. ``code`` is stable, ``reason`` a sentence."""
+
+    path: str
+    code: str
+    reason: str
+
+
+class JobOut(Answer):
+    """An import or export. ``imported`` counts new memories, in an export files; ``reports`` holds the first 200."""
+
+    job_id: str
+    kind: str
+    state: str
+    folder: str
+    scope: str
+    project_id: str | None = None
+    operation_id: str = ""
+    total: int
+    done: int
+    imported: int
+    updated: int
+    unchanged: int
+    skipped: int
+    reported: int
+    reports: list[JobReport] = Field(default_factory=list)
+    error: str = ""
+    created_at: datetime
+    updated_at: datetime
+    finished_at: datetime | None = None
+
+
+class JobListOut(Answer):
+    jobs: list[JobOut]
+    next_cursor: str = ""

@@ -2,6 +2,7 @@
 
 from apps.memories.selectors.checkpoints import checkpoint_get, checkpoint_latest, checkpoint_list
 from apps.memories.selectors.history import memory_diff, memory_history, memory_revision_get
+from apps.memories.selectors.jobs import job_get, job_list
 from apps.memories.selectors.memories import memory_get, memory_list
 from apps.memories.selectors.scopes import scope_list
 from apps.memories.selectors.search import memory_search
@@ -11,6 +12,8 @@ __all__ = [
     "checkpoint_get",
     "checkpoint_latest",
     "checkpoint_list",
+    "job_get",
+    "job_list",
     "memory_diff",
     "memory_get",
     "memory_history",

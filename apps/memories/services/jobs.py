@@ -1,0 +1,177 @@
+"""Imports and exports of folders: started, stopped, taken up again. Each answers at once; a worker does the work."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from django.db import IntegrityError
+
+from apps.base.bells import ring
+from apps.base.ids import new_id
+from apps.base.transactions import short_transaction
+from apps.leases.selectors import is_held
+from apps.memories.doors import scope_for
+from apps.memories.errors import JobOver, ReviewNeeded
+from apps.memories.ledger import open_operation
+from apps.memories.models import FolderJob, Scope
+from apps.memories.schemas import FolderText, ForGood, JobOut, JobRef, ProjectRef, RequestId, ScopeRef
+from apps.memories.selectors.jobs import job_for
+from apps.memories.transfer.folders import empty_folder, readable_folder
+from apps.memories.transfer.running import FINAL, State, described, job_key, put_down
+from apps.operations import receipts
+from apps.operations.caller import Caller, Right
+from apps.operations.operation import Effect, operation
+
+RUN = "apps.memories.jobs.run_folder_job"
+UNDER_WAY = (State.WAITING, State.RUNNING, State.PAUSED)
+
+
+@operation(needs=Right.ADMINISTER, answers=JobOut, effect=Effect.ADDS)
+def memory_import(
+    caller: Caller, *, folder: FolderText, project_id: ProjectRef = "", scope: ScopeRef = "", request_id: RequestId = ""
+) -> JobOut:
+    """Bring a folder of Markdown (Obsidian, Basic Memory, plain) in as one job; job_get tells how far it is.
+
+    The folder is only read. Imported again, unchanged files do nothing, changed ones become new revisions, and what was also
+    changed here is kept beside. A folder whose import is still under way answers that job.
+    """
+    return described(
+        start_import(caller, folder, scope_for(caller, scope, project_id), request_id=request_id), caller.zone
+    )
+
+
+@operation(needs=Right.ADMINISTER, answers=JobOut, effect=Effect.ADDS)
+def memory_export(
+    caller: Caller, *, folder: FolderText, project_id: ProjectRef = "", scope: ScopeRef = "", request_id: RequestId = ""
+) -> JobOut:
+    """Write a scope's current Markdown into an empty folder on the server, as one job; job_get tells how far it is."""
+    return described(
+        start_export(caller, folder, scope_for(caller, scope, project_id), request_id=request_id), caller.zone
+    )
+
+
+@operation(needs=Right.ADMINISTER, answers=JobOut, effect=Effect.CHANGES, repeatable=True)
+def job_stop(caller: Caller, *, job_id: JobRef, for_good: ForGood = False) -> JobOut:
+    """Stop an import or export after the file at hand; what is done stays done."""
+    with short_transaction():
+        job = job_for(caller, job_id)
+        if job.state in FINAL:
+            return described(job, caller.zone)
+        if job.state == State.RUNNING and is_held(job_key(job.pk)):
+            job.stop_requested = True
+            job.cancel_requested |= for_good
+            job.save(update_fields=["stop_requested", "cancel_requested"])
+        else:
+            put_down(job, State.CANCELLED if for_good else State.PAUSED)
+    return described(job, caller.zone)
+
+
+@operation(needs=Right.ADMINISTER, answers=JobOut, effect=Effect.CHANGES, repeatable=True)
+def job_resume(caller: Caller, *, job_id: JobRef) -> JobOut:
+    """Go on with a stopped import or export where it stopped."""
+    job = take_up(caller, job_id)
+    if job.state == State.WAITING:
+        ring(RUN, job.pk)
+    return described(job, caller.zone)
+
+
+def take_up(caller: Caller, job_id: str) -> FolderJob:
+    """Let a stopped job wait for somebody to work on it. Raises ``JobOver`` where nothing is left to do."""
+    with short_transaction():
+        job = job_for(caller, job_id)
+        if job.state in FINAL:
+            raise JobOver(job_id=job_id, state=job.state)
+        if job.state == State.PAUSED:
+            job.state = State.WAITING
+        job.stop_requested = job.cancel_requested = False
+        job.fruitless = 0  # A person asks for it: the attempts count anew.
+        job.save(update_fields=["state", "stop_requested", "cancel_requested", "fruitless"])
+    return job
+
+
+def start_import(
+    caller: Caller, folder: str, scope_key: str, *, request_id: str = "", by_bell: bool = True
+) -> FolderJob:
+    """The job that imports this folder: a new one, or the one under way. Without a bell the caller works on it."""
+    arguments = {"folder": folder, "scope": scope_key}
+    if again := _job_before(caller, "memory_import", request_id, arguments):
+        return again
+    root = readable_folder(caller, folder)
+    if Scope.objects.filter(key=scope_key, policy="reviewed").exists():
+        raise ReviewNeeded(scope=scope_key)
+    return _once(caller, FolderJob.IMPORT, root, scope_key, request_id, arguments, by_bell)
+
+
+def start_export(
+    caller: Caller, folder: str, scope_key: str, *, request_id: str = "", by_bell: bool = True
+) -> FolderJob:
+    """The job that exports into this folder. Without a bell the caller works on it."""
+    arguments = {"folder": folder, "scope": scope_key}
+    if again := _job_before(caller, "memory_export", request_id, arguments):
+        return again
+    root = empty_folder(caller, folder)
+    return _once(caller, FolderJob.EXPORT, root, scope_key, request_id, arguments, by_bell)
+
+
+def _job_before(caller: Caller, name: str, request_id: str, arguments: Mapping[str, Any]) -> FolderJob | None:
+    """The job that an earlier call with this request id led to, as it is now (L-20)."""
+    receipt = receipts.find(caller, name, request_id, arguments)
+    return job_for(caller, receipt.job_id) if receipt else None
+
+
+def _once(
+    caller: Caller,
+    kind: str,
+    root: Path,
+    scope_key: str,
+    request_id: str,
+    arguments: Mapping[str, Any],
+    by_bell: bool,
+) -> FolderJob:
+    try:
+        return _started(caller, kind, root, scope_key, request_id, arguments, by_bell)
+    except IntegrityError:
+        if again := _job_before(caller, f"memory_{kind}", request_id, arguments):
+            return again  # Two calls at once with the same request id: the other one was first.
+        raise
+
+
+def _started(
+    caller: Caller,
+    kind: str,
+    root: Path,
+    scope_key: str,
+    request_id: str,
+    arguments: Mapping[str, Any],
+    by_bell: bool,
+) -> FolderJob:
+    """Job row, open operation, pending receipt and bell in one transaction (L-20)."""
+    with short_transaction():
+        job = (
+            FolderJob.objects.filter(kind=kind, folder=str(root), scope_key=scope_key, state__in=UNDER_WAY)
+            .select_related("operation")
+            .first()
+        )
+        if job is None:
+            job = _new(caller, kind, root, scope_key)
+            if by_bell:
+                ring(RUN, job.pk)
+        receipts.keep(caller, f"memory_{kind}", request_id, arguments, None, job_id=job.pk)
+    return job
+
+
+def _new(caller: Caller, kind: str, root: Path, scope_key: str) -> FolderJob:
+    job_id = new_id("job")
+    # Its name alone: reasons are read by agents and end in Git, where a path of this machine has no business.
+    reason = f"Import of {root.name}"
+    return FolderJob.objects.create(
+        id=job_id,
+        kind=kind,
+        folder=str(root),
+        scope_key=scope_key,
+        operation=open_operation(caller, "memory_import", reason, job_id=job_id) if kind == FolderJob.IMPORT else None,
+        actor=caller.name[:120],
+        profile=caller.profile,
+        project_id=caller.project_id,
+        rights=sorted(caller.rights),
+    )
