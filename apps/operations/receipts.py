@@ -57,7 +57,7 @@ def keep(
 
 def complete(job_id: str, answer: Mapping[str, Any]) -> None:
     """Fill in the answer of a deed that a job has finished."""
-    RequestReceipt.objects.filter(job_id=job_id, answer=None).update(answer=answer)
+    RequestReceipt.objects.filter(job_id=job_id, answer__isnull=True).update(answer=answer)
 
 
 def digest_of(arguments: Mapping[str, Any]) -> str:
