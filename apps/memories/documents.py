@@ -70,9 +70,13 @@ def composed(memory: Memory, body: bytes, extra: Mapping[str, Value | None]) -> 
 def stamped(document: bytes, memory: Memory, number: int) -> bytes:
     """An existing document with the ledger's keys brought up to date; every other byte stays.
 
-    A ``type`` of the author's own stays, and so does a ``permalink`` that another program gave it.
+    A ``type`` of the author's own stays, and so does a ``permalink`` that another program gave it. A line that cannot be read
+    holds its author's words: only a value of ours takes its place, never nothing.
     """
     keys, own = identity(memory, number), frontmatter.read(document)
+    for problem in own.problems:
+        if keys.get(problem.key, "") is None:
+            del keys[problem.key]
     if own.text("type"):
         del keys["type"]
     if own.text("permalink") and not _is_ours(own.text("permalink"), memory.slug):
@@ -92,6 +96,14 @@ def with_body(document: bytes, body: bytes) -> bytes:
 
 def body_of(document: bytes) -> bytes:
     return frontmatter.split(document).body
+
+
+def body_start(document: bytes) -> int:
+    """Where the body begins; 0 for bytes that are no UTF-8, which are all body."""
+    try:
+        return len(document) - len(body_of(document))
+    except frontmatter.NotUtf8:
+        return 0
 
 
 def body_text(document: bytes) -> str:
@@ -152,5 +164,5 @@ def _one_of(values: Sequence[str], value: str, otherwise: str) -> str:
 def _moment(stamp: str) -> datetime | None:
     try:
         return clock.from_stamp(stamp) if stamp else None
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
