@@ -1,4 +1,4 @@
-"""The keeper: a process of its own that makes files durable and takes outside edits in (L-27)."""
+"""The keeper: a process of its own that makes files durable, takes outside edits in and rings for jobs that wait (L-27)."""
 
 import logging
 import time
@@ -8,11 +8,13 @@ from pathlib import Path
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections
 
+from apps.memories.jobs import ring_for_waiting
 from apps.memories.ledger.scan import scan
 from apps.memories.ledger.sweep import scopes_with_asides, sweep
 from apps.memories.models import Scope
 
 PAUSE = 0.2
+JOBS_SECONDS = 5.0
 SCAN_SHARE = 50  # A scan of a large folder rests this many times as long as it took: 2 % of a core at most.
 logger = logging.getLogger(__name__)
 
@@ -35,7 +37,7 @@ def run(should_stop: Callable[[], bool], beat: Callable[[], None] = lambda: None
 class Keeper:
     def __init__(self) -> None:
         self.again = scopes_with_asides()
-        self.next_sweep = self.next_scan = 0.0
+        self.next_sweep = self.next_scan = self.next_jobs = 0.0
 
     def run(self, should_stop: Callable[[], bool], beat: Callable[[], None]) -> None:
         first = True
@@ -51,11 +53,14 @@ class Keeper:
             time.sleep(PAUSE)
 
     def round(self, *, at_once: bool = False) -> None:
-        """One round: what is due of sweep and scan. ``at_once`` replays everything, as after a crash."""
+        """One round: what is due of sweep, jobs and scan. ``at_once`` replays everything, as after a crash."""
         now = time.monotonic()
         if now >= self.next_sweep:
             self.again = sweep(at_once=at_once, also=self.again).scopes
             self.next_sweep = time.monotonic() + settings.SWEEP_SECONDS
+        if now >= self.next_jobs:
+            ring_for_waiting()
+            self.next_jobs = time.monotonic() + JOBS_SECONDS
         if now >= self.next_scan or wake_file().exists():
             wake_file().unlink(missing_ok=True)
             started = time.monotonic()
