@@ -1,10 +1,13 @@
 """The only doors to scopes and rows: what a caller cannot see does not exist for them (D-08b)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from django.db import connection
+
+from apps.base.rows import rows_where
 from apps.base.text import fold, nfc, same_slug_key
 from apps.memories.errors import MemoryUnknown, ScopeUnknown
-from apps.memories.models import Alias, Memory, Resource, Scope, Status
+from apps.memories.models import Alias, Memory, Resource, Status
 from apps.memories.scopes import (
     LIBRARY,
     default_scope,
@@ -54,7 +57,16 @@ def _known(caller: Caller, key: str) -> str:
 
 def visible_scopes(caller: Caller) -> list[str]:
     """Every scope with something in it that this caller may see."""
-    return [key for key in Scope.objects.values_list("key", flat=True) if may_see(caller, key)]
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT key FROM memories_scope")
+        return [key for (key,) in cursor.fetchall() if may_see(caller, key)]
+
+
+def outside_pending(scope_keys: Sequence[str]) -> bool:
+    """Whether the last look at one of these folders saw changes that are not taken in yet."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT key FROM memories_scope WHERE outside_pending")
+        return any(key in scope_keys for (key,) in cursor.fetchall())
 
 
 def searched_scopes(caller: Caller, scope: str, project_id: str) -> list[str]:
@@ -80,8 +92,8 @@ def memory_for(
 
 
 def _by_id(caller: Caller, reference: str) -> Memory | None:
-    memory = Memory.objects.filter(stable_id=reference).first()
-    return memory if memory is not None and may_see(caller, memory.scope_id) else None
+    found = rows_where(Memory, "stable_id = %s", [reference])
+    return found[0] if found and may_see(caller, found[0].scope_id) else None
 
 
 def _by_name(caller: Caller, reference: str) -> Memory | None:

@@ -1,11 +1,14 @@
 """The current text of a memory: the file is the authority, and nobody waits for it (L-05)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from django.db import connection
 
 from apps.base.days import local
 from apps.memories import documents
 from apps.memories.ledger.outside import Look, State, adopt, look
-from apps.memories.models import Memory, MemoryRevision
+from apps.memories.models import Memory
 from apps.memories.schemas import MemoryItem, MemoryOut
 from apps.operations.caller import Caller
 
@@ -35,9 +38,28 @@ def current(memory: Memory) -> Current:
     return Current(memory, document, seen.state is State.UNSETTLED, warnings)
 
 
+_NEWEST = "SELECT document FROM memories_memoryrevision WHERE memory_id = %s AND number = %s"
+
+
 def newest_document(memory: Memory) -> bytes:
     """The bytes of the newest revision."""
-    return bytes(MemoryRevision.objects.values_list("document", flat=True).get(memory=memory, number=memory.revision))
+    with connection.cursor() as cursor:
+        cursor.execute(_NEWEST, [memory.pk, memory.revision])
+        return bytes(cursor.fetchone()[0])
+
+
+def newest_bodies(memories: Sequence[Memory]) -> dict[int, str]:
+    """The newest bodies by row key, without their heads."""
+    wanted = " UNION ALL ".join(["SELECT %s AS memory, %s AS number"] * len(memories))
+    values = [value for memory in memories for value in (memory.pk, memory.revision)]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT r.memory_id, substr(r.document, r.body_at + 1) FROM ("  # noqa: S608 - marks only
+            + wanted
+            + ") w JOIN memories_memoryrevision r ON r.memory_id = w.memory AND r.number = w.number",
+            values,
+        )
+        return {key: bytes(body).decode("utf-8", "replace") for key, body in cursor.fetchall()}
 
 
 def item_of(memory: Memory, caller: Caller) -> MemoryItem:

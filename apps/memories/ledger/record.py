@@ -13,7 +13,7 @@ from django.conf import settings
 from apps.base import clock
 from apps.base.faults import fault
 from apps.base.ids import new_id
-from apps.base.rows import insert_rows
+from apps.base.rows import insert_rows, rows_where
 from apps.base.text import fold, nfc, same_slug_key, slug_for, with_suffix
 from apps.base.transactions import short_transaction
 from apps.changes.models import Change as LogEntry
@@ -158,9 +158,10 @@ class Recording:
 
     def memory(self, stable_id: str, *, revision: int | None = None) -> Memory:
         """The row of this scope as the transaction sees it. Raises ``RevisionConflict`` unless it is at ``revision``."""
-        memory = Memory.objects.select_related("scope").filter(stable_id=stable_id, scope=self.scope).first()
-        if memory is None:
+        found = rows_where(Memory, "stable_id = %s AND scope_id = %s", [stable_id, self.scope.key])
+        if not found:
             raise MemoryUnknown(memory_id=stable_id)
+        memory = found[0]
         if revision is not None and memory.revision != revision:
             raise RevisionConflict(memory_id=stable_id, current=memory.revision, given=revision)
         memory.scope = self.scope
@@ -412,6 +413,7 @@ class Recording:
             number=memory.revision,
             base=base,
             document=document,
+            body_at=documents.body_start(document),
             raw_hash=memory.raw_hash,
             content_hash=memory.content_hash,
             title=memory.title,

@@ -1,10 +1,11 @@
 """Searching: the words in the index, the place in the text."""
 
 from apps.base.days import bound, local
+from apps.base.rows import rows_where
 from apps.changes.selectors import head
-from apps.memories import documents
-from apps.memories.doors import searched_scopes
-from apps.memories.models import Memory, MemoryRevision, Scope
+from apps.memories.doors import outside_pending, searched_scopes
+from apps.memories.models import Memory
+from apps.memories.reading import newest_bodies
 from apps.memories.schemas import (
     AnyKind,
     Limit,
@@ -77,7 +78,7 @@ def memory_search(
 def _doubt(keys: list[str], *, stale: bool) -> Reason | None:
     if stale:
         return Reason.CURSOR_STALE
-    if Scope.objects.filter(key__in=keys, outside_pending=True).exists():
+    if outside_pending(keys):
         return Reason.OUTSIDE_CHANGES_PENDING
     return None
 
@@ -85,19 +86,12 @@ def _doubt(keys: list[str], *, stale: bool) -> Reason | None:
 def _hits(caller: Caller, query: str, hits: list[Hit]) -> list[SearchHit]:
     """The hits with their rows and the place of the match; a row that went meanwhile is left out."""
     ids = [hit.stable_id for hit in hits]
-    memories = {memory.stable_id: memory for memory in Memory.objects.filter(stable_id__in=ids)}
-    texts = _texts(list(memories.values()))
+    if not ids:
+        return []
+    rows = rows_where(Memory, f"stable_id IN ({', '.join(['%s'] * len(ids))})", ids)
+    memories = {memory.stable_id: memory for memory in rows}
+    texts = newest_bodies(rows)
     return [_hit(caller, query, memories[key], texts.get(memories[key].pk, "")) for key in ids if key in memories]
-
-
-def _texts(memories: list[Memory]) -> dict[int, str]:
-    current = {memory.pk: memory.revision for memory in memories}
-    rows = MemoryRevision.objects.filter(memory__in=memories, number__in=set(current.values()))
-    return {
-        key: documents.body_text(bytes(document))
-        for key, number, document in rows.values_list("memory_id", "number", "document")
-        if current[key] == number
-    }
 
 
 def _hit(caller: Caller, query: str, memory: Memory, body: str) -> SearchHit:
