@@ -51,7 +51,7 @@ def rows_where(model: type[RowT], condition: str, values: Sequence[Any]) -> list
 def _reading(model: type[models.Model]) -> tuple[str, list[str], list[tuple[int, list[Any], Any]]]:
     meta = model._meta
     quote = connection.ops.quote_name
-    columns = ", ".join(quote(field.column) for field in meta.concrete_fields)
+    columns = ", ".join(quote(str(field.column)) for field in meta.concrete_fields)
     conversions = []
     for place, field in enumerate(meta.concrete_fields):
         column = field.get_col(meta.db_table)
@@ -68,11 +68,11 @@ def _plan(model: type[models.Model]) -> tuple[str, list[Any], list[Any], str | N
     automatic = meta.auto_field
     fields: list[Any] = [field for field in meta.concrete_fields if field is not automatic]
     quote = connection.ops.quote_name
-    columns = ", ".join(quote(field.column) for field in fields)
+    columns = ", ".join(quote(str(field.column)) for field in fields)
     marks = ", ".join(["%s"] * len(fields))
     statement = f"INSERT INTO {quote(meta.db_table)} ({columns}) VALUES ({marks})"  # noqa: S608 - names of our own models
     if automatic is not None:
-        statement += f" RETURNING {quote(automatic.column)}"
+        statement += f" RETURNING {quote(str(automatic.column))}"
     return (
         statement,
         fields,

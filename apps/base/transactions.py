@@ -32,7 +32,7 @@ def outside_transactions(function: Callable[P, R]) -> Callable[P, R]:
 
 def in_transaction() -> bool:
     """Whether a transaction of our own is open; the one a test case wraps around everything does not count."""
-    return any(not block._from_testcase for block in connection.atomic_blocks)
+    return any(not getattr(block, "_from_testcase", False) for block in connection.atomic_blocks)
 
 
 @contextmanager

@@ -1,13 +1,13 @@
 """The only doors to scopes and rows: what a caller cannot see does not exist for them (D-08b)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 from django.db import connection
 
 from apps.base.rows import rows_where
 from apps.base.text import fold, nfc, same_slug_key
 from apps.memories.errors import MemoryUnknown, ScopeUnknown
-from apps.memories.models import Alias, Memory, Resource, Status
+from apps.memories.models import Alias, Memory, Status
 from apps.memories.scopes import (
     LIBRARY,
     default_scope,
@@ -80,7 +80,7 @@ def searched_scopes(caller: Caller, scope: str, project_id: str) -> list[str]:
 
 
 def memory_for(
-    caller: Caller, reference: str, *, deleted: bool = False, resources: Iterable[Resource] | None = None
+    caller: Caller, reference: str, *, deleted: bool = False, resources: Collection[str] | None = None
 ) -> Memory:
     """The memory that an id, a path or a slug means (in this order, D-07). Raises ``MemoryUnknown``."""
     memory = _by_id(caller, reference) or _by_name(caller, reference)

@@ -3,18 +3,26 @@
 import logging
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections
 
+from apps.base import clock
+from apps.changes.selectors import head
+from apps.leases.owners import sweep_dead_owners
+from apps.leases.services import forget_released
 from apps.memories.jobs import ring_for_waiting
 from apps.memories.ledger.scan import scan
 from apps.memories.ledger.sweep import scopes_with_asides, sweep
 from apps.memories.models import Scope
+from apps.search.index import tidy
 
 PAUSE = 0.2
 JOBS_SECONDS = 5.0
+CLEANING = timedelta(hours=1)
+TIDY_PAGES, TIDY_STEPS = 100, 5  # Small steps: each holds the database's only writer for some milliseconds.
 SCAN_SHARE = 50  # A scan of a large folder rests this many times as long as it took: 2 % of a core at most.
 logger = logging.getLogger(__name__)
 
@@ -31,18 +39,22 @@ def wake() -> None:
 
 def run(should_stop: Callable[[], bool], beat: Callable[[], None] = lambda: None) -> None:
     """Sweep and scan until told to stop. One that fails is logged and tried again; the next round finds the same work."""
-    Keeper().run(should_stop, beat)
+    Keeper(beat).run(should_stop)
 
 
 class Keeper:
-    def __init__(self) -> None:
-        self.again = scopes_with_asides()
-        self.next_sweep = self.next_scan = self.next_jobs = 0.0
+    """What is due when. Each duty may fail or be killed anywhere: the next round finds the same work."""
 
-    def run(self, should_stop: Callable[[], bool], beat: Callable[[], None]) -> None:
+    def __init__(self, beat: Callable[[], None] = lambda: None) -> None:
+        self.beat = beat
+        self.again = scopes_with_asides()
+        self.next_sweep = self.next_scan = self.next_jobs = self.next_cleaning = 0.0
+        self.tidied_at = -1
+
+    def run(self, should_stop: Callable[[], bool]) -> None:
         first = True
         while not should_stop():
-            beat()
+            self.beat()
             try:
                 self.round(at_once=first)
                 first = False
@@ -53,7 +65,7 @@ class Keeper:
             time.sleep(PAUSE)
 
     def round(self, *, at_once: bool = False) -> None:
-        """One round: what is due of sweep, jobs and scan. ``at_once`` replays everything, as after a crash."""
+        """One round. ``at_once`` replays everything, as after a crash."""
         now = time.monotonic()
         if now >= self.next_sweep:
             self.again = sweep(at_once=at_once, also=self.again).scopes
@@ -62,10 +74,26 @@ class Keeper:
             ring_for_waiting()
             self.next_jobs = time.monotonic() + JOBS_SECONDS
         if now >= self.next_scan or wake_file().exists():
-            wake_file().unlink(missing_ok=True)
-            started = time.monotonic()
-            reports = [scan(scope_key) for scope_key in Scope.objects.values_list("key", flat=True)]
-            took = time.monotonic() - started
-            is_waiting = any(report.unsettled or report.waiting for report in reports)
-            pause = min(settings.SCAN_SECONDS, settings.SETTLE_SECONDS + 0.5) if is_waiting else settings.SCAN_SECONDS
-            self.next_scan = time.monotonic() + max(pause, took * SCAN_SHARE)
+            self.scan_all()
+        if now >= self.next_cleaning:
+            sweep_dead_owners()
+            forget_released(before=clock.now() - CLEANING)
+            self.next_cleaning = time.monotonic() + CLEANING.total_seconds()
+
+    def scan_all(self) -> None:
+        """Look at every folder, then tidy the index if something was written since the last time."""
+        wake_file().unlink(missing_ok=True)
+        started, is_waiting = time.monotonic(), False
+        for scope_key in list(Scope.objects.values_list("key", flat=True)):
+            self.beat()
+            report = scan(scope_key)
+            is_waiting = is_waiting or bool(report.unsettled or report.waiting)
+        took = time.monotonic() - started
+        pause = min(settings.SCAN_SECONDS, settings.SETTLE_SECONDS + 0.5) if is_waiting else settings.SCAN_SECONDS
+        self.next_scan = time.monotonic() + max(pause, took * SCAN_SHARE)
+        self.tidy()
+
+    def tidy(self) -> None:
+        written = head()
+        if written != self.tidied_at and not any(tidy(TIDY_PAGES) for _ in range(TIDY_STEPS)):
+            self.tidied_at = written

@@ -15,7 +15,7 @@ def follow_workspaces(changes: Sequence[Change]) -> None:
     for change in changes:
         if change.resource != "project":
             continue
-        scope, is_new = Scope.objects.get_or_create(
+        scope, _ = Scope.objects.get_or_create(
             key=project_scope(change.stable_id), defaults={"reserved_revisions": 1000}
         )
         content = scope_files.render(scope)

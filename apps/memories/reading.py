@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import connection
 
@@ -75,7 +76,7 @@ def shown(read: Current, caller: Caller) -> MemoryOut:
     )
 
 
-def _item(memory: Memory, caller: Caller) -> dict[str, object]:
+def _item(memory: Memory, caller: Caller) -> dict[str, Any]:
     return {
         "memory_id": memory.stable_id,
         "title": memory.title,

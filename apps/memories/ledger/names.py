@@ -1,5 +1,7 @@
 """The questions every write asks about names and places, in plain SQL: they run inside the transaction, on each save."""
 
+from typing import Any
+
 from django.db import connection
 
 from apps.memories.models import Scope
@@ -65,13 +67,13 @@ def folder_number(scope_key: str, base: str, limit: int) -> int:
     return int(found[0])
 
 
-def _one(statement: str, *values: object) -> tuple[object, ...] | None:
+def _one(statement: str, *values: str | int) -> tuple[Any, ...] | None:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
-        row: tuple[object, ...] | None = cursor.fetchone()
+        row: tuple[Any, ...] | None = cursor.fetchone()
     return row
 
 
-def _is(statement: str, *values: object) -> bool:
+def _is(statement: str, *values: str | int) -> bool:
     found = _one(statement, *values)
     return bool(found and found[0])

@@ -76,8 +76,8 @@ def known_signature(memory: Memory) -> Signature | None:
 
 def is_settled(signature: Signature) -> bool:
     """Still for long enough that whoever wrote it has finished. A time in the future counts as settled."""
-    age = time.time() - signature.mtime / 1e9
-    return age >= settings.SETTLE_SECONDS or age < -settings.SETTLE_SECONDS
+    age, wait = time.time() - signature.mtime / 1e9, float(settings.SETTLE_SECONDS)
+    return age >= wait or age < -wait
 
 
 def is_torn(document: bytes, memory: Memory) -> bool:

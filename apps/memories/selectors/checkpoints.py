@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from apps.base.days import local
 from apps.base.paging import cursor_of, position_of
@@ -87,7 +87,7 @@ def checkpoint_out(caller: Caller, memory: Memory) -> CheckpointOut:
     )
 
 
-def _checkpoints(*scope_keys: str):  # type: ignore[no-untyped-def] # A queryset's type says nothing its use does not.
+def _checkpoints(*scope_keys: str) -> QuerySet[Memory]:
     return (
         Memory.objects.filter(scope__in=scope_keys, resource=Resource.CHECKPOINT, status=Status.ACTIVE)
         .select_related("checkpoint")

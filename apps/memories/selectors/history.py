@@ -48,6 +48,7 @@ def memory_revision_get(caller: Caller, *, memory_id: MemoryRef, revision: OldRe
     said = documents.read_facts(document, fallback_title=row.title)
     return RevisionOut(
         memory_id=memory.stable_id,
+        scope=memory.scope_id,
         resource=memory.resource,
         kind=said.kind,
         note_type=said.note_type,
