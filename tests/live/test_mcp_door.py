@@ -43,14 +43,13 @@ async def names(client: Client) -> set[str]:
 
 
 @eras
-async def test_both_eras_work_with_two_processes(shared_server, era):
+async def test_both_eras_work_whichever_of_two_processes_answers(shared_server, era):
     async def one(number: int) -> None:
         async with over_http(shared_server, era) as client:
             for _ in range(5):
                 result = await client.call_tool("tool_search", {"query": "token"})
                 assert not result.is_error
 
-    assert len(shared_server.children("web")) >= 1
     await asyncio.gather(*(one(number) for number in range(6)))
 
 
