@@ -5,8 +5,6 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import mcp_types as wire
@@ -17,14 +15,22 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
+from apps.accounts import mcp as accounts
 from apps.base.errors import MemRelayError
+from apps.context import mcp as context
+from apps.context.selectors import agent_prompt_get
+from apps.instance import mcp as instance
+from apps.instance.selectors import capabilities_get, dashboard_get
+from apps.memories import mcp as memories
 from apps.operations.caller import Caller
-from apps.operations.mcp import AGENT, FULL, Tool, as_json, no_such_tool, refusal
-from apps.operations.operation import OPERATIONS
+from apps.operations.mcp import Tool, as_json, no_such_tool, refusal
+from apps.operations.operation import Operation
+from apps.operations.served import TOOLSETS
 from apps.operations.toolbox import Toolbox
+from apps.profiles import mcp as profiles
+from apps.workspaces import mcp as workspaces
 from memrelay.threads import Threads
 
-TOOLSETS = (AGENT, FULL)
 VISIT = "memrelay.visit"
 Context = ServerRequestContext[Any, Any]
 
@@ -49,7 +55,7 @@ class Resource:
     """An operation's answer to read without arguments, under an address."""
 
     uri: str
-    operation: str
+    operation: Operation[..., Any]
     title: str
     mime_type: str = "application/json"
     render: Callable[[Any], str] = as_json
@@ -57,9 +63,9 @@ class Resource:
     def describe(self) -> wire.Resource:
         return wire.Resource(
             uri=self.uri,
-            name=self.operation.removesuffix("_get"),
+            name=self.operation.name.removesuffix("_get"),
             title=self.title,
-            description=OPERATIONS[self.operation].summary,
+            description=self.operation.summary,
             mime_type=self.mime_type,
         )
 
@@ -72,22 +78,21 @@ def as_text(answer: BaseModel) -> str:
 RESOURCES = {
     resource.uri: resource
     for resource in [
-        Resource("memrelay://capabilities", "capabilities_get", "What this server can do"),
-        Resource("memrelay://dashboard", "dashboard_get", "How this server is doing"),
+        Resource("memrelay://capabilities", capabilities_get, "What this server can do"),
+        Resource("memrelay://dashboard", dashboard_get, "How this server is doing"),
         Resource(
-            "memrelay://agent-prompt", "agent_prompt_get", "How an agent should use MemRelay", "text/markdown", as_text
+            "memrelay://agent-prompt", agent_prompt_get, "How an agent should use MemRelay", "text/markdown", as_text
         ),
     ]
 }
 
-ROOMS = ["profiles", "accounts", "workspaces", "memories", "context", "instance"]
+ROOMS = [profiles, accounts, workspaces, memories, context, instance]
 
 
 @cache
 def rooms_tools() -> tuple[Tool, ...]:
     """Every room's tools, in the order of the list above."""
-    names = [f"apps.{room}.mcp" for room in ROOMS]
-    return tuple(tool for name in names if find_spec(name) for tool in import_module(name).TOOLS)
+    return tuple(tool for room in ROOMS for tool in room.TOOLS)
 
 
 class McpServer:
@@ -130,25 +135,24 @@ class McpServer:
             yield
         await asyncio.to_thread(self.threads.close)
 
-    async def _list_tools(self, context: Context, params: Any) -> Any:
+    async def _list_tools(self, request: Context, params: Any) -> Any:
         # A dictionary made once, which the SDK takes as well as its own type.
-        return self.lists[visit_of(context).toolset]
+        return self.lists[visit_of(request).toolset]
 
-    async def _call_tool(self, context: Context, params: wire.CallToolRequestParams) -> wire.CallToolResult:
+    async def _call_tool(self, request: Context, params: wire.CallToolRequestParams) -> wire.CallToolResult:
         tool = self.tools.get(params.name)
         if tool is None:
             return refusal(no_such_tool(params.name, self.tools).as_dict())
-        return await self.threads.run(tool.call, visit_of(context).caller, params.arguments)
+        return await self.threads.run(tool.call, visit_of(request).caller, params.arguments)
 
-    async def _list_resources(self, context: Context, params: Any) -> wire.ListResourcesResult:
-        there = [resource.describe() for resource in RESOURCES.values() if resource.operation in OPERATIONS]
-        return wire.ListResourcesResult(resources=there)
+    async def _list_resources(self, request: Context, params: Any) -> wire.ListResourcesResult:
+        return wire.ListResourcesResult(resources=[resource.describe() for resource in RESOURCES.values()])
 
-    async def _read_resource(self, context: Context, params: wire.ReadResourceRequestParams) -> wire.ReadResourceResult:
+    async def _read_resource(self, request: Context, params: wire.ReadResourceRequestParams) -> wire.ReadResourceResult:
         resource = RESOURCES.get(str(params.uri))
-        if resource is None or resource.operation not in OPERATIONS:
+        if resource is None:
             raise MCPError(code=wire.INVALID_PARAMS, message=f"There is no resource {params.uri}.")
-        text = await self.threads.run(read, resource, visit_of(context).caller)
+        text = await self.threads.run(read, resource, visit_of(request).caller)
         content = wire.TextResourceContents(uri=resource.uri, mime_type=resource.mime_type, text=text)
         return wire.ReadResourceResult(contents=[content])
 
@@ -161,12 +165,12 @@ def tools_list(tools: Iterable[Tool], toolset: str) -> dict[str, Any]:
 
 def read(resource: Resource, caller: Caller) -> str:
     try:
-        return resource.render(OPERATIONS[resource.operation].answer(caller, {}))
+        return resource.render(resource.operation.answer(caller, {}))
     except MemRelayError as error:
         raise MCPError(code=wire.INVALID_PARAMS, message=str(error), data={"error": error.as_dict()}) from error
 
 
-def visit_of(context: Context) -> Visit:
-    request: Any = context.request  # Starlette's; there is one for everything that comes over HTTP.
-    visit: Visit = request.scope[VISIT]
+def visit_of(request: Context) -> Visit:
+    over_http: Any = request.request  # Starlette's; there is one for everything that comes over HTTP.
+    visit: Visit = over_http.scope[VISIT]
     return visit

@@ -21,9 +21,10 @@ from apps.base.errors import MemRelayError, NotSignedIn
 from apps.base.ids import new_id
 from apps.operations.caller import Caller
 from apps.operations.mcp import internal
+from apps.operations.served import TOOLSETS
 from apps.workspaces.selectors import project_for
 from memrelay.logs import REQUEST_ID
-from memrelay.mcp import TOOLSETS, VISIT, McpServer, Visit
+from memrelay.mcp import VISIT, McpServer, Visit
 from memrelay.middleware import SOUND_ID
 
 log = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from apps.accounts.models import McpToken
 from apps.base.ids import new_id
 from apps.operations.caller import Caller, Right
 from apps.operations.mcp import AGENT, FULL, Tool
-from apps.operations.operation import OPERATIONS, Effect, Operation
+from apps.operations.operation import Effect, Operation
 from apps.profiles.models import Profile
 from apps.workspaces.models import Project
 from memrelay.logs import REQUEST_ID
@@ -261,23 +261,29 @@ async def test_an_old_session_id_works_after_a_restart(token):
         assert response.status_code == 202
 
 
-async def test_resources_are_those_whose_operations_exist(token, monkeypatch):
-    def dashboard_get(caller: Caller) -> Seen:
-        """Tell how the server is doing."""
-        return who_am_i(caller, text="all is well")  # type: ignore[no-any-return]
+@eras
+async def test_resources_tell_what_their_tools_tell(token, era):
+    async with open_door() as door, door.client(token, era=era) as client:
+        resources = {str(resource.uri): resource for resource in (await client.list_resources()).resources}
+        assert set(resources) == {"memrelay://capabilities", "memrelay://dashboard", "memrelay://agent-prompt"}
+        assert all(resource.description and resource.title for resource in resources.values())
+        read = (await client.read_resource("memrelay://capabilities")).contents[0]
+        told = (await client.call_tool("capabilities_get", {})).structured_content
+        assert read.mime_type == "application/json" and set(json.loads(read.text)) == set(told)
+        dashboard = (await client.read_resource("memrelay://dashboard")).contents[0]
+        assert json.loads(dashboard.text)
+        prompt = (await client.read_resource("memrelay://agent-prompt")).contents[0]
+        assert prompt.mime_type == "text/markdown" and "memory_save" in prompt.text
+        with pytest.raises(MCPError):
+            await client.read_resource("memrelay://nothing")
 
-    monkeypatch.setitem(
-        OPERATIONS, "dashboard_get", Operation(dashboard_get, Right.READ, Seen, Effect.READS, True, None)
-    )
-    monkeypatch.delitem(OPERATIONS, "agent_prompt_get", raising=False)
-    async with open_door(TOOLS) as door, door.client(token) as client:
-        uris = [str(resource.uri) for resource in (await client.list_resources()).resources]
-        assert "memrelay://dashboard" in uris and "memrelay://agent-prompt" not in uris
-        content = (await client.read_resource("memrelay://dashboard")).contents[0]
-        assert content.mime_type == "application/json" and json.loads(content.text)["text"] == "all is well"
-        for missing in ("memrelay://agent-prompt", "memrelay://nothing"):
-            with pytest.raises(MCPError):
-                await client.read_resource(missing)
+
+async def test_a_resource_needs_the_right_its_operation_needs():
+    token = await asyncio.to_thread(make_token, "writer", rights=["write"])
+    async with open_door() as door, door.client(token) as client:
+        with pytest.raises(MCPError) as refused:
+            await client.read_resource("memrelay://dashboard")
+    assert refused.value.error.data["error"]["code"] == "DENIED"
 
 
 async def test_django_answers_every_other_path(token):
