@@ -68,15 +68,17 @@ def _http(to: Addresses) -> list[Snippet]:
 def _stdio(to: Addresses) -> list[Snippet]:
     server = {
         "command": "python3",
-        "args": [str(bridge_file())],
+        "args": [bridge_path()],
         "env": {"MEMRELAY_URL": to.mcp, "MEMRELAY_TOKEN": PLACEHOLDER},
     }
     return [Snippet(place="mcp.json", text=_json({"mcpServers": {"memrelay": server}}))]
 
 
-def bridge_file() -> Path:
-    """The bridge as it lies on the server's machine; it is one file that runs anywhere."""
-    return Path(settings.PROJECT_FOLDER) / "client" / "memrelay_stdio.py"
+def bridge_path() -> str:
+    """Where the bridge lies, for clients on the server's own machine; others are told no path of it."""
+    if settings.PUBLIC_URL:
+        return "/path/to/memrelay_stdio.py"
+    return str(Path(settings.PROJECT_FOLDER) / "client" / "memrelay_stdio.py")
 
 
 def _bearer() -> str:

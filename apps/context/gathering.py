@@ -110,7 +110,9 @@ def groups(places: Places, curated: Curated, changes: Sequence[Change], limit: i
     """
     uncurated = [change.stable_id for change in changes if change.scope_key in curated.cursors]
     if uncurated:
-        rows = Memory.objects.filter(stable_id__in=uncurated[:limit], resource=Resource.MEMORY, status=Status.ACTIVE)
+        # A change stays in the log of the scope where it happened; what moved away since is no part of this one.
+        here = Memory.objects.filter(scope__in=places.keys, resource=Resource.MEMORY, status=Status.ACTIVE)
+        rows = here.filter(stable_id__in=uncurated[:limit])
         yield Group(sorted(rows.filter(withheld=False), key=_newest_first))
     for kinds, share in ((FIRM, 0.5), (LOOSE, 1.0)):
         if places.project:

@@ -1,11 +1,13 @@
 """``client_config_get``: what to paste where, without a secret."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings as django_settings
 
-from apps.context.clients import CLIENTS, bridge_file
+from apps.context.clients import CLIENTS
 from tests.world import World
 
 pytestmark = pytest.mark.django_db
@@ -59,5 +61,13 @@ def test_an_unknown_client_is_refused_with_those_there_are(world: World) -> None
     assert "claude-code" in json.loads(response.content)["error"]["facts"]["fields"]["client"]
 
 
-def test_the_bridge_it_names_is_there() -> None:
-    assert bridge_file().is_file()
+def test_the_bridge_it_names_is_there_and_a_public_server_tells_no_path_of_its_machine(
+    world: World, settings: Any
+) -> None:
+    settings.PUBLIC_URL = ""
+    [near] = config(world, "stdio")["snippets"]
+    settings.PUBLIC_URL = "https://memory.example.org"
+    [far] = config(world, "stdio")["snippets"]
+
+    assert Path(json.loads(near["text"])["mcpServers"]["memrelay"]["args"][0]).is_file()
+    assert str(django_settings.PROJECT_FOLDER) not in far["text"]

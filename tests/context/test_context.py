@@ -116,6 +116,20 @@ def test_curated_documents_come_first_and_what_they_do_not_know_yet_next(world: 
     assert answer["curation"]["covers_until"] == answer["curated"][0]["updated_at"]
 
 
+def test_what_moved_to_another_workspace_is_told_as_a_change_only(world: World) -> None:
+    bob, project = world.bobs_agent, world.workspace.pk
+    curate(in_workspace(world), "Overview", "The whole picture.")
+    saved = bob.call("memory_save", title="On the move", body="Soon elsewhere.", project_id=project)
+    other = bob.call("project_create", name="Other")
+    bob.call("memory_move", memory_id=saved.memory_id, to_project_id=other.project_id)
+
+    answer = context(bob, project_id=project)
+
+    assert answer["memories"] == []
+    assert [(change["title"], change["change"]) for change in answer["changes"]] == [("On the move", "memory.departed")]
+    assert world.doras_agent.call("context_get").changes == []
+
+
 def test_the_latest_checkpoint_tells_where_work_stopped(world: World) -> None:
     bob, project = world.bobs_agent, world.workspace.pk
     bob.call("checkpoint_save", title="First", completed="Began.", project_id=project)

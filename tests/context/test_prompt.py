@@ -8,6 +8,7 @@ import pytest
 from apps.base.estimates import token_estimate
 from apps.operations.caller import Right
 from apps.operations.served import served_tools
+from memrelay.mcp import RESOURCES, read
 from tests.world import Agent, World
 
 pytestmark = pytest.mark.django_db
@@ -80,6 +81,10 @@ def test_who_may_not_save_is_not_told_to(world: World) -> None:
 def test_only_a_short_tool_list_speaks_of_tool_search(world: World) -> None:
     assert "tool_search" in prompt(world.bobs_agent)
     assert "tool_search" not in prompt(world.alices_agent)
+
+
+def test_the_resource_is_the_prompt_itself(world: World) -> None:
+    assert read(RESOURCES["memrelay://agent-prompt"], world.bobs_agent.caller) == prompt(world.bobs_agent)
 
 
 @pytest.mark.parametrize(
