@@ -46,7 +46,9 @@ class Command(BaseCommand):
         access = first_start()
         connections.close_all()  # A connection must not be shared with forked children.
         if listener:
-            self.stdout.write(greeting(host, listener.getsockname()[1], access))
+            # The children are forked from here, so that what they tell of addresses is the one that --port opened.
+            settings.HOST, settings.PORT = host, listener.getsockname()[1]
+            self.stdout.write(greeting(settings.HOST, settings.PORT, access))
         children = [work.web(listener)] if listener else []
         if "worker" in roles:
             children += [work.jobs(listener), work.keeping(listener)]
