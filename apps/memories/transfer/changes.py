@@ -1,16 +1,18 @@
 """How a foreign note enters the ledger: a new memory, or the next revision of the one it became last time."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
+from django.db import connection
 
 from apps.base.ids import new_id
-from apps.base.rows import insert_rows
 from apps.base.text import fold, slug_for
 from apps.memories import documents
+from apps.memories.errors import PathTaken
 from apps.memories.ledger import names
 from apps.memories.ledger.record import ARCHIVE, Outcome, Recording
-from apps.memories.models import Alias, Memory, Resource, Status
+from apps.memories.models import Memory, Resource, Status
 from apps.memories.transfer.notes import Note
 from apps.memories.transfer.places import rolled
 
@@ -18,6 +20,10 @@ ACTION = "import"
 CHANGED_ON_BOTH_SIDES = "changed_on_both_sides"
 ID_TAKEN = "id_taken"
 NEAR = 20
+_KEEP_NAME = """
+    INSERT OR IGNORE INTO memories_alias (scope_id, slug_key, memory_id)
+    SELECT %s, %s, %s WHERE NOT EXISTS (SELECT 1 FROM memories_memory WHERE scope_id = %s AND slug_key = %s)
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +33,6 @@ class BringIn:
     note: Note
     memory_id: str = ""
     revision: int = 0
-    names: tuple[str, ...] = ()
 
     def apply(self, recording: Recording) -> Outcome:
         if not self.memory_id:
@@ -44,29 +49,32 @@ class BringIn:
     def _create(self, recording: Recording) -> Outcome:
         note = self.note
         id_taken = bool(note.stable_id) and Memory.objects.filter(stable_id=note.stable_id).exists()
-        memory = recording.new_memory(
-            note.resource,
-            note.facts,
-            slug=recording.free_slug(slug_for(note.slug)) if note.slug else None,
-            path=self._place(recording),
-            stable_id="" if id_taken else note.stable_id,
-        )
+        memory = self._new(recording, "" if id_taken else note.stable_id)
         memory.status = note.status
         document = documents.stamped(note.document, memory, memory.revision)
         recording.add(memory, document, note.facts, action=ACTION)
-        keep_names(recording, memory, self.names)
         return Outcome(memory, warnings=[ID_TAKEN] if id_taken else [])
+
+    def _new(self, recording: Recording, stable_id: str) -> Memory:
+        note = self.note
+        slug = recording.free_slug(slug_for(note.slug)) if note.slug else None
+        place = self._place(recording)
+        try:
+            return recording.new_memory(note.resource, note.facts, slug=slug, path=place, stable_id=stable_id)
+        except PathTaken:
+            place = free_place(recording, place or "")
+            return recording.new_memory(note.resource, note.facts, slug=slug, path=place, stable_id=stable_id)
 
     def _place(self, recording: Recording) -> str | None:
         note = self.note
         if note.status is Status.ARCHIVED:
             slug = slug_for(note.slug or note.facts.title)
-            return free_place(recording, recording.path_in(ARCHIVE, slug, note.facts.created_at or recording.now))
+            return recording.path_in(ARCHIVE, slug, note.facts.created_at or recording.now)
         if note.place is None or note.resource is not Resource.MEMORY:
             return None
         folder = note.place.rpartition("/")[0]
         number = names.folder_number(recording.scope.key, folder, settings.FOLDER_FILES)
-        return free_place(recording, rolled(note.place, number))
+        return rolled(note.place, number)
 
 
 def free_place(recording: Recording, place: str) -> str:
@@ -78,7 +86,8 @@ def free_place(recording: Recording, place: str) -> str:
     return place
 
 
-def keep_names(recording: Recording, memory: Memory, keys: tuple[str, ...]) -> None:
-    """Let further names lead to a memory, except those that lead to another one already."""
-    free = [key for key in keys if key != memory.slug_key and not names.slug_taken(recording.scope.key, key)]
-    insert_rows([Alias(scope=recording.scope, slug_key=key, memory=memory) for key in free])
+def keep_names(scope_key: str, names_of: Mapping[int, Sequence[str]]) -> None:
+    """Let further names lead to memories (by primary key), except those that lead somewhere already."""
+    rows = [(scope_key, key, memory, scope_key, key) for memory, keys in names_of.items() for key in keys]
+    with connection.cursor() as cursor:
+        cursor.executemany(_KEEP_NAME, rows)

@@ -22,7 +22,7 @@ from apps.memories import documents, store
 from apps.memories.errors import FileUnsettled, FolderRefused, HeadConflict, ReviewNeeded
 from apps.memories.ledger import Committed, Outcome, commit
 from apps.memories.models import FolderJob, ImportedFile, Memory, MemoryRevision, Status
-from apps.memories.transfer.changes import BringIn
+from apps.memories.transfer.changes import BringIn, keep_names
 from apps.memories.transfer.folders import SourceFile, as_position, place_at, place_of, shown_path, source_files
 from apps.memories.transfer.notes import Note, Unfit, read_note
 from apps.memories.transfer.reports import report
@@ -144,7 +144,7 @@ class Importing:
                 tally.unchanged += 1
                 plan.append(Planned(note, None, None, twin))
             else:
-                plan.append(Planned(note, None, BringIn(note=note, names=self._free_names(note))))
+                plan.append(Planned(note, None, BringIn(note=note)))
         return plan
 
     def source(self, note: Note) -> str:
@@ -166,15 +166,14 @@ class Importing:
         by_key: dict[str, Note] = {}
         for note in notes:
             by_key[note.stable_id or fold(note.place or "")] = note
-        rows = Memory.objects.filter(scope=self.scope_key, status__in=[Status.ACTIVE, Status.ARCHIVED])
-        found = list(rows.filter(stable_id__in=by_key)) + list(rows.filter(path_key__in=by_key))
+        rows = Memory.objects.filter(scope=self.scope_key)
+        found = list(rows.filter(path_key__in=[key for key, note in by_key.items() if not note.stable_id]))
+        if ids := [key for key, note in by_key.items() if note.stable_id]:
+            found += list(rows.filter(stable_id__in=ids))
         twins: dict[str, tuple[int, int]] = {}
         for memory in found:
             note = by_key.get(memory.stable_id) or by_key[memory.path_key]
-            document = MemoryRevision.objects.values_list("document", flat=True).get(
-                memory=memory, number=memory.revision
-            )
-            if documents.body_of(bytes(document)) == documents.body_of(note.document):
+            if memory.status != Status.DELETED and _same_text(memory, note):
                 twins[note.path] = (memory.pk, memory.revision)
         return twins
 
@@ -206,12 +205,14 @@ class Importing:
     def _record(self, plan: Sequence["Planned"], outcomes: Any, tally: Tally, position: str) -> dict[str, Any]:
         """Note what became of each file, and move the job on, in the commit's own transaction."""
         new: list[ImportedFile] = []
+        names: dict[int, tuple[str, ...]] = {}
         for planned in plan:
             memory_pk, revision = planned.twin or (0, 0)
             if planned.change:
                 outcome: Outcome = next(outcomes)
                 memory_pk, revision = outcome.memory.pk, outcome.memory.revision
                 _count(planned, outcome, tally)
+                names[memory_pk] = self._free_names(planned.note)
             if planned.before:
                 ImportedFile.objects.filter(pk=planned.before.pk).update(
                     memory=memory_pk, raw_hash=planned.note.raw_hash, revision=revision
@@ -226,7 +227,8 @@ class Importing:
                         revision=revision,
                     )
                 )
-        insert_rows(new)
+        insert_rows(new, keys=False)
+        keep_names(self.scope_key, names)
         return self.work.advance(tally, position)
 
     def _leave_out(self, file: SourceFile, error: MemRelayError) -> None:
@@ -243,6 +245,11 @@ class Planned:
     before: Known | None
     change: BringIn | None
     twin: tuple[int, int] | None = None
+
+
+def _same_text(memory: Memory, note: Note) -> bool:
+    document = MemoryRevision.objects.values_list("document", flat=True).get(memory=memory, number=memory.revision)
+    return documents.body_of(bytes(document)) == documents.body_of(note.document)
 
 
 def _count(planned: Planned, outcome: Outcome, tally: Tally) -> None:
