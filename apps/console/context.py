@@ -12,15 +12,15 @@ SECTIONS = {"memory-trash": "trash"}  # Where a page's name does not begin with 
 
 
 def console(request: HttpRequest) -> dict[str, Any]:
-    user = getattr(request, "user", None)  # An error page may come before anybody was looked up.
-    is_known = isinstance(user, User) or bool(getattr(user, "is_authenticated", False))
+    looked_up = getattr(request, "user", None)  # An error page may come before anybody was looked up.
+    user = looked_up if isinstance(looked_up, User) else None
     return {
         "theme": request.COOKIES.get("memrelay_theme", ""),
         "section": section_of(request),
-        "administers": is_known and administers(user),
+        "administers": user is not None and administers(user),
         # Asked for only by pages with navigation.
-        "profiles": SimpleLazyObject(lambda: _profiles(user) if is_known else []),
-        "current_profile": SimpleLazyObject(lambda: chosen_profile(request, user) if is_known else ""),
+        "profiles": SimpleLazyObject(lambda: _profiles(user) if user else []),
+        "current_profile": SimpleLazyObject(lambda: chosen_profile(request, user) if user else ""),
     }
 
 
@@ -30,5 +30,5 @@ def section_of(request: HttpRequest) -> str:
     return SECTIONS.get(name, name.partition("-")[0])
 
 
-def _profiles(user: Any) -> list[dict[str, str]]:
+def _profiles(user: User) -> list[dict[str, str]]:
     return [{"profile_id": profile.pk, "name": profile.name} for profile in profiles_to_choose(user)]

@@ -20,6 +20,8 @@ from markdown_it.utils import EnvType, OptionsDict
 
 SCHEMES = {"http", "https", "mailto"}
 RENDERED_CHARACTERS = 300_000  # A longer text would keep a thread busy for seconds; it shows as it is written.
+PLAIN_CHARACTERS = 600
+BREAKS = {"softbreak": " ", "hardbreak": " "}
 WIKI_LINK = re.compile(r"\[\[([^\[\]\r\n]{1,400})\]\]")
 TASK = re.compile(r"\[([ xX])\]\s+")
 BOXES = {" ": "\u2610 ", "x": "\u2611 "}
@@ -34,6 +36,13 @@ def render(text: str) -> SafeString:
     return mark_safe(_PARSER.render(text))  # noqa: S308 - raw HTML is off, and links are checked
 
 
+def plain(text: str) -> str:
+    """The first words of a text without its marks, for a line of a list."""
+    inlines = (token.children or [] for token in _PARSER.parse(text[:PLAIN_CHARACTERS]) if token.type == "inline")
+    said = ("".join(BREAKS.get(part.type, part.content) for part in inline) for inline in inlines)
+    return " ".join(said).strip()
+
+
 def is_safe(address: str) -> bool:
     """Whether a link may lead there: a whole address of a harmless scheme."""
     try:
@@ -45,6 +54,11 @@ def is_safe(address: str) -> bool:
 def memory_address(target: str) -> str:
     """The page of the memory that ``[[target]]`` names; it finds slugs, titles and paths alike."""
     return reverse("memory-detail", args=[target])
+
+
+class SafeMarkdown(MarkdownIt):
+    def validateLink(self, url: str) -> bool:
+        return is_safe(url)
 
 
 def _wiki_link(state: StateInline, silent: bool) -> bool:
@@ -106,9 +120,8 @@ def _image(renderer: RendererHTML, tokens: Sequence[Token], index: int, options:
 
 
 def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False, "linkify": False, "maxNesting": 40})
+    parser = SafeMarkdown("commonmark", {"html": False, "linkify": False, "maxNesting": 40})
     parser.enable(["table", "strikethrough"])
-    parser.validateLink = is_safe  # type: ignore[method-assign]
     parser.inline.ruler.before("link", "wiki_link", _wiki_link)
     parser.core.ruler.push("below_the_page", _below_the_page)
     parser.core.ruler.push("align_by_class", _align_by_class)

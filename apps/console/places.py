@@ -8,6 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from apps.base.errors import NotFound
+from apps.console.markdown import plain
 from apps.operations.caller import SHARED_PROFILE, Caller
 from apps.profiles.selectors import usage_profile_list
 from apps.workspaces.schemas import ProjectOut
@@ -67,9 +68,14 @@ class Places:
                 self._known[project_id] = Place(project_id)
         return self._known[project_id]
 
-    def rows(self, items: Iterable[Any], name: str) -> list[dict[str, Any]]:
-        """Rows of a list: each item under its name, with its place."""
-        return [{name: item, "workspace": self.of_scope(item.scope)} for item in items]
+    def checkpoint_rows(self, items: Iterable[Any]) -> list[dict[str, Any]]:
+        return [
+            {"checkpoint": {**dict(item), "completed": plain(item.completed)}, "workspace": self.of_scope(item.scope)}
+            for item in items
+        ]
+
+    def memory_rows(self, items: Iterable[Any]) -> list[dict[str, Any]]:
+        return [{"memory": item, "workspace": self.of_scope(item.scope)} for item in items]
 
     def scope_choices(self) -> list[Choice]:
         """What a list of memories can be narrowed to: memory spaces first, then workspaces."""

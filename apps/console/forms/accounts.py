@@ -14,7 +14,7 @@ TOOLSETS = [
     ("agent", _("agent: the few tools of daily work, the others by search")),
     ("full", _("full: every tool in the list")),
 ]
-EXPIRES = [("", _("Never")), ("30", _("In 30 days")), ("90", _("In 90 days")), ("365", _("In a year"))]
+EXPIRES = [("", _("Does not expire")), ("30", _("In 30 days")), ("90", _("In 90 days")), ("365", _("In a year"))]
 
 
 class SignInForm(OperationForm):

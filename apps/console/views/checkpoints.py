@@ -31,7 +31,7 @@ def checkpoints(request: HttpRequest) -> HttpResponse:
     except Invalid:  # An address that somebody wrote by hand.
         return redirect("checkpoint-list")
     page = {
-        "rows": places.rows(found.checkpoints, "checkpoint"),
+        "rows": places.checkpoint_rows(found.checkpoints),
         "filters": filters,
         "choices": places.scope_choices(),
         **paging(request, found.next_cursor),

@@ -69,7 +69,7 @@ def _narrowed(request: HttpRequest, filters: dict[str, str]) -> dict[str, Any]:
 def _listed(request: HttpRequest, places: Places, filters: dict[str, str]) -> dict[str, Any]:
     found = memory_list.perform(places.caller, _narrowed(request, filters))
     return {
-        "rows": places.rows(found.memories, "memory"),
+        "rows": places.memory_rows(found.memories),
         "outside_changes_pending": found.outside_changes_pending,
         **paging(request, found.next_cursor),
     }
@@ -97,7 +97,7 @@ def trash(request: HttpRequest) -> HttpResponse:
     except Invalid:  # A cursor that somebody has cut off.
         return redirect("memory-trash")
     page = {
-        "rows": Places(caller).rows(found.memories, "memory"),
+        "rows": Places(caller).memory_rows(found.memories),
         "can_write": caller.may(Right.WRITE),
         **paging(request, found.next_cursor),
     }

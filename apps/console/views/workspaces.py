@@ -68,8 +68,8 @@ def workspace(request: HttpRequest, project_id: str) -> HttpResponse:
     page = {
         "workspace": project,
         "counts": with_counts(project, held_by_scope(caller)),
-        "latest_memories": places.rows(memory_list.perform(caller, here).memories, "memory"),
-        "latest_checkpoints": places.rows(checkpoint_list.perform(caller, here).checkpoints, "checkpoint"),
+        "latest_memories": places.memory_rows(memory_list.perform(caller, here).memories),
+        "latest_checkpoints": places.checkpoint_rows(checkpoint_list.perform(caller, here).checkpoints),
         "mcp_url": f"{public_address(request)}/mcp/projects/{project.project_id}",
         "can_write": caller.may(Right.WRITE),
     }
