@@ -6,10 +6,11 @@ from typing import Any, TypeVar
 from django.db import IntegrityError
 from pydantic import BaseModel
 
+from apps.base.errors import MemRelayError
 from apps.memories.doors import memory_for
-from apps.memories.errors import WrongResource
+from apps.memories.errors import MemoryUnknown, WrongResource
 from apps.memories.ledger import Committed, Outcome
-from apps.memories.models import Memory, Resource
+from apps.memories.models import Memory, Resource, Status
 from apps.memories.schemas import SavedOut
 from apps.operations import receipts
 from apps.operations.caller import Caller
@@ -26,11 +27,14 @@ def once(
     answers: type[AnswerT],
     do: Callable[[Within | None], AnswerT],
     answer_of: Callable[[list[Committed]], AnswerT],
+    *,
+    subject: Memory | None = None,
 ) -> AnswerT:
     """Do a deed, or answer again what it led to the first time.
 
     The receipt is stored in the deed's own transaction. Of two calls at once with the same id, one does the deed and
-    the other answers with its receipt.
+    the other answers with its receipt. ``subject`` is the memory it is about, which may be deleted by the time of a
+    repeat: the receipt still answers, a new deed does not find it.
     """
     if not request_id:
         return do(None)
@@ -40,9 +44,12 @@ def once(
     def keep(done: list[Committed]) -> None:
         receipts.keep(caller, name, request_id, arguments, answer_of(done).model_dump(mode="json"))
 
+    if subject is not None and subject.status == Status.DELETED:
+        raise MemoryUnknown(memory_id=subject.stable_id)
     try:
         return do(keep)
-    except IntegrityError:
+    except (IntegrityError, MemRelayError):
+        # A title that is taken, a revision that has passed: by this very deed perhaps, done by the other call.
         receipt = receipts.find(caller, name, request_id, arguments)
         if receipt is None:
             raise
@@ -56,6 +63,11 @@ def _again(caller: Caller, stored: Any, answers: type[AnswerT]) -> AnswerT:
         if memory_id := getattr(told, "memory_id", ""):
             memory_for(caller, memory_id, deleted=True)
     return answer
+
+
+def subject_of(caller: Caller, memory_id: str, request_id: str) -> Memory:
+    """The memory a deed is about; for one that may be a repeat, also where it was deleted since (``once`` knows)."""
+    return memory_for(caller, memory_id, deleted=bool(request_id))
 
 
 def saved(outcome: Outcome) -> SavedOut:

@@ -8,7 +8,6 @@ from django.utils.translation import gettext as _
 from apps.base.errors import Invalid
 from apps.memories import documents, edits
 from apps.memories.checkpoint_text import parse as parse_checkpoint
-from apps.memories.doors import memory_for
 from apps.memories.errors import WrongResource
 from apps.memories.frontmatter import Value, write
 from apps.memories.ledger import Edit, Revert, commit
@@ -32,7 +31,7 @@ from apps.memories.schemas import (
     Tags,
     Title,
 )
-from apps.memories.services.deeds import Within, first_saved, once, own_memory, saved
+from apps.memories.services.deeds import Within, first_saved, once, own_memory, saved, subject_of
 from apps.operations.caller import Caller, Right
 from apps.operations.operation import Effect, operation
 from apps.secrets.detection import refuse_new_secrets
@@ -59,7 +58,7 @@ def memory_update(
 
     A replacement or heading that is not found, or found twice, changes nothing.
     """
-    memory = own_memory(memory_for(caller, memory_id))
+    memory = own_memory(subject_of(caller, memory_id, request_id))
     given = {"body": body, "replace": replace, "section": section}
     chosen = [name for name, value in given.items() if value is not None]
     fields = _fields(title=title, summary=summary, tags=tags, kind=kind, note_type=note_type)
@@ -98,7 +97,7 @@ def memory_append(
     caller: Caller, *, memory_id: MemoryRef, text: Body, reason: Reason = "", request_id: RequestId = ""
 ) -> SavedOut:
     """Add text at the end of a memory. Needs no revision: appends of several agents all stand."""
-    memory = own_memory(memory_for(caller, memory_id))
+    memory = own_memory(subject_of(caller, memory_id, request_id))
     if memory.resource == Resource.CHECKPOINT:
         raise WrongResource(memory_id=memory.stable_id, resource=memory.resource)
     if not text.strip():
@@ -124,7 +123,7 @@ def memory_revert(
     request_id: RequestId = "",
 ) -> SavedOut:
     """Make an older text the newest revision; what came between stays in the history."""
-    memory = own_memory(memory_for(caller, memory_id))
+    memory = own_memory(subject_of(caller, memory_id, request_id))
     change = Revert(memory_id=memory.stable_id, number=to_revision, revision=revision or None, reason=reason)
     arguments = {"memory_id": memory.stable_id, "to_revision": to_revision, "revision": revision}
 
@@ -132,7 +131,7 @@ def memory_revert(
         done = commit(caller, memory.scope_id, [change], name="memory_revert", reason=reason, within=within)
         return saved(done.outcomes[0])
 
-    return once(caller, "memory_revert", request_id, arguments, SavedOut, do, first_saved)
+    return once(caller, "memory_revert", request_id, arguments, SavedOut, do, first_saved, subject=memory)
 
 
 def _edit(
@@ -143,7 +142,7 @@ def _edit(
         done = commit(caller, memory.scope_id, [change], name=name, reason=change.reason, within=within)
         return saved(done.outcomes[0])
 
-    return once(caller, name, request_id, arguments, SavedOut, do, first_saved)
+    return once(caller, name, request_id, arguments, SavedOut, do, first_saved, subject=memory)
 
 
 def _check(memory: Memory, change: Edit) -> None:

@@ -9,7 +9,7 @@ from apps.memories.ledger import Archive, Delete, Restore, Unarchive, commit, mo
 from apps.memories.ledger.record import Change
 from apps.memories.models import Memory, Resource
 from apps.memories.schemas import AnyRevision, DeletedOut, MemoryRef, ProjectRef, Reason, RequestId, SavedOut, ScopeRef
-from apps.memories.services.deeds import Within, first_saved, once, saved
+from apps.memories.services.deeds import Within, first_saved, once, saved, subject_of
 from apps.operations import receipts
 from apps.operations.caller import Caller, Right
 from apps.operations.operation import Effect, operation
@@ -22,9 +22,9 @@ def memory_archive(
     caller: Caller, *, memory_id: MemoryRef, revision: AnyRevision = 0, reason: Reason = "", request_id: RequestId = ""
 ) -> SavedOut:
     """Put a memory away: search leaves it out, its text and history stay."""
-    memory = _memory(caller, memory_id)
+    memory = _memory(caller, memory_id, request_id)
     change = Archive(memory_id=memory.stable_id, revision=revision or None, reason=reason)
-    return _keep(caller, memory, change, "memory_archive", request_id, reason)
+    return _keep(caller, memory, change, "memory_archive", request_id, reason, subject=memory)
 
 
 @operation(needs=Right.WRITE, answers=SavedOut, effect=Effect.CHANGES, repeatable=True)
@@ -32,9 +32,9 @@ def memory_unarchive(
     caller: Caller, *, memory_id: MemoryRef, revision: AnyRevision = 0, reason: Reason = "", request_id: RequestId = ""
 ) -> SavedOut:
     """Take a memory out of the archive, back to where it was."""
-    memory = _memory(caller, memory_id)
+    memory = _memory(caller, memory_id, request_id)
     change = Unarchive(memory_id=memory.stable_id, revision=revision or None, reason=reason)
-    return _keep(caller, memory, change, "memory_unarchive", request_id, reason)
+    return _keep(caller, memory, change, "memory_unarchive", request_id, reason, subject=memory)
 
 
 @operation(needs=Right.WRITE, answers=DeletedOut, effect=Effect.DESTROYS)
@@ -89,33 +89,41 @@ def memory_move(
     """Move a memory to another scope; id and history go along, the old name keeps leading to it."""
     if not to_scope and not to_project_id:
         raise Invalid(fields={"to_scope": _("Say where to: to_scope or to_project_id.")})
-    memory = _memory(caller, memory_id)
+    memory = _memory(caller, memory_id, request_id)
     to = scope_for(caller, to_scope, to_project_id)
-    if to == memory.scope_id:
-        raise Invalid(fields={"to_scope": _("The memory is there already.")})
 
     def do(within: Within | None) -> SavedOut:
+        if to == memory.scope_id:
+            raise Invalid(fields={"to_scope": _("The memory is there already.")})
         done = move(caller, memory, to, revision=revision or None, reason=reason, within=within)
         return saved(done.outcomes[0])
 
     arguments = {"memory_id": memory.stable_id, "to": to, "revision": revision}
-    return once(caller, "memory_move", request_id, arguments, SavedOut, do, first_saved)
+    return once(caller, "memory_move", request_id, arguments, SavedOut, do, first_saved, subject=memory)
 
 
-def _memory(caller: Caller, memory_id: str) -> Memory:
-    memory = memory_for(caller, memory_id)
+def _memory(caller: Caller, memory_id: str, request_id: str = "") -> Memory:
+    memory = subject_of(caller, memory_id, request_id)
     if memory.resource != Resource.MEMORY:
         raise WrongResource(memory_id=memory.stable_id, resource=memory.resource)
     return memory
 
 
-def _keep(caller: Caller, memory: Memory, change: Change, name: str, request_id: str, reason: str) -> SavedOut:
+def _keep(
+    caller: Caller,
+    memory: Memory,
+    change: Change,
+    name: str,
+    request_id: str,
+    reason: str,
+    subject: Memory | None = None,
+) -> SavedOut:
     def do(within: Within | None) -> SavedOut:
         done = commit(caller, memory.scope_id, [change], name=name, reason=reason, within=within)
         return saved(done.outcomes[0])
 
     arguments = {"memory_id": memory.stable_id, "revision": getattr(change, "revision", None)}
-    return once(caller, name, request_id, arguments, SavedOut, do, first_saved)
+    return once(caller, name, request_id, arguments, SavedOut, do, first_saved, subject=subject)
 
 
 def _deleted(memory: Memory, warnings: list[str]) -> DeletedOut:
