@@ -16,6 +16,7 @@ from apps.secrets.detection import find_secrets
 
 TYPES = {Resource.MEMORY: "note", Resource.CHECKPOINT: "checkpoint", Resource.CURATED: "curated"}
 IDENTITY_KEYS = ("stable_id", "permalink", "type")  # Without one of these, basic-memory would rewrite the file (L-06).
+IDENTIFIER = re.compile(r"[A-Za-z0-9_-]{1,40}")
 HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 
 
@@ -126,6 +127,7 @@ def read_facts(document: bytes, *, fallback_title: str) -> Facts:
     except frontmatter.NotUtf8:
         return Facts(title=fallback_title, body=document.decode("utf-8", "replace"), problems=("not_utf8",))
     body = parts.body.decode()
+    stable_id = _identifier(metadata.text("stable_id"))
     return Facts(
         title=clean_line(metadata.text("title")) or _heading(body) or fallback_title,
         body=body,
@@ -133,10 +135,10 @@ def read_facts(document: bytes, *, fallback_title: str) -> Facts:
         note_type=_one_of(NoteType.values, metadata.text("note_type"), ""),
         summary=metadata.text("summary"),
         tags=clean_tags(metadata.texts("tags")),
-        stable_id=metadata.text("stable_id"),
+        stable_id=stable_id,
         important=metadata.flag("important"),
         created_at=_moment(metadata.text("created_at") or str(metadata.other.get("created", ""))),
-        has_identity=all(metadata.text(key) for key in IDENTITY_KEYS),
+        has_identity=bool(stable_id) and all(metadata.text(key) for key in IDENTITY_KEYS),
         problems=tuple(f"line {problem.line}: {problem.kind.value}" for problem in metadata.problems),
     )
 
@@ -155,6 +157,11 @@ def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
 def _heading(body: str) -> str:
     found = HEADING.search(body[:4000])
     return clean_line(found[1])[:200] if found else ""
+
+
+def _identifier(text: str) -> str:
+    """An id that may name a file. What a foreign file calls its id can be anything, a path out of the scope too."""
+    return text if IDENTIFIER.fullmatch(text) else ""
 
 
 def _one_of(values: Sequence[str], value: str, otherwise: str) -> str:

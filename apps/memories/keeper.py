@@ -10,11 +10,12 @@ from django.conf import settings
 from django.db import DatabaseError, close_old_connections
 
 from apps.base import clock
+from apps.base.errors import MemRelayError
 from apps.changes.selectors import head
 from apps.leases.owners import sweep_dead_owners
 from apps.leases.services import forget_released
 from apps.memories.jobs import ring_for_waiting
-from apps.memories.ledger.scan import scan
+from apps.memories.ledger.scan import ScanReport, scan
 from apps.memories.ledger.sweep import scopes_with_asides, sweep
 from apps.memories.models import Scope
 from apps.search.index import tidy
@@ -86,12 +87,21 @@ class Keeper:
         started, is_waiting = time.monotonic(), False
         for scope_key in list(Scope.objects.values_list("key", flat=True)):
             self.beat()
-            report = scan(scope_key)
-            is_waiting = is_waiting or bool(report.unsettled or report.waiting)
+            report = self.look_at(scope_key)
+            is_waiting = is_waiting or report is None or bool(report.unsettled or report.waiting)
         took = time.monotonic() - started
         pause = min(settings.SCAN_SECONDS, settings.SETTLE_SECONDS + 0.5) if is_waiting else settings.SCAN_SECONDS
         self.next_scan = time.monotonic() + max(pause, took * SCAN_SHARE)
         self.tidy()
+
+    def look_at(self, scope_key: str) -> ScanReport | None:
+        """Scan one scope. A folder that cannot be read, or that a restore has for itself, holds up no other one."""
+        try:
+            return scan(scope_key)
+        except (OSError, MemRelayError):
+            logger.exception("The folder of %s could not be looked at; it is tried again.", scope_key)
+            Scope.objects.filter(key=scope_key).update(outside_pending=True)
+            return None
 
     def tidy(self) -> None:
         written = head()

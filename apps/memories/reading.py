@@ -7,13 +7,21 @@ from typing import Any
 from django.db import connection
 
 from apps.base.days import local
+from apps.leases.errors import ScopeBusy
 from apps.memories import documents
+from apps.memories.errors import FileUnsettled
 from apps.memories.ledger.outside import Look, State, adopt, look
 from apps.memories.models import Memory
 from apps.memories.schemas import MemoryItem, MemoryOut
 from apps.operations.caller import Caller
 
-FILE_MISSING, FILE_TOO_LARGE, SECRET_WITHHELD = "file_missing", "file_too_large", "secret_withheld"
+FILE_MISSING, FILE_TOO_LARGE, FILE_UNREADABLE = "file_missing", "file_too_large", "file_unreadable"
+SECRET_WITHHELD = "secret_withheld"  # noqa: S105 - a warning, no secret
+_TOLD = {
+    State.MISSING: FILE_MISSING,
+    State.TOO_LARGE: FILE_TOO_LARGE,
+    State.UNREADABLE: FILE_UNREADABLE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +36,16 @@ def current(memory: Memory) -> Current:
     """The newest text, an outside edit included that has settled: it is adopted first, acting as the system."""
     seen = look(memory)
     if seen.state is State.FOREIGN:
-        memory = adopt(memory)
-        seen = Look(State.SAME)
+        try:
+            memory = adopt(memory)
+            seen = Look(State.SAME)
+        except (FileUnsettled, ScopeBusy):
+            seen = Look(
+                State.UNSETTLED
+            )  # A restore has the scope, or somebody writes again and again: reading goes on.
     warnings = [SECRET_WITHHELD] if memory.withheld else []
-    if seen.state is State.MISSING:
-        warnings.append(FILE_MISSING)
-    if seen.state is State.TOO_LARGE:
-        warnings.append(FILE_TOO_LARGE)
+    if told := _TOLD.get(seen.state):
+        warnings.append(told)
     document = seen.document if seen.state is State.SAME and seen.document else newest_document(memory)
     return Current(memory, document, seen.state is State.UNSETTLED, warnings)
 

@@ -278,6 +278,11 @@ def _sync_file_system(folder: Path) -> bool:
         os.close(descriptor)
 
 
+def reason(failure: Blocked | OSError) -> str:
+    """What is in the way, in words that name no host path."""
+    return str(failure) if isinstance(failure, Blocked) else _why(failure)
+
+
 def _why(error: OSError) -> str:
     return {
         errno.ENOSPC: "the disk is full",

@@ -125,7 +125,7 @@ class Archive:
             return Outcome(memory, changed=False)
         _require(memory, Status.ACTIVE)
         memory.home = memory.path
-        path = _free_name(recording, memory, recording.path_in(ARCHIVE, memory.slug, recording.now))
+        path = recording.free_near(recording.path_in(ARCHIVE, memory.slug, recording.now), but=memory)
         recording.revise(
             memory, recording.document(memory), action="archive", reason=self.reason, status=Status.ARCHIVED, path=path
         )
@@ -145,9 +145,8 @@ class Unarchive:
         if memory.status == Status.ACTIVE:
             return Outcome(memory, changed=False)
         _require(memory, Status.ARCHIVED)
-        path = _free_name(
-            recording, memory, memory.home or recording.path_in("memories", memory.slug, memory.created_at)
-        )
+        home = memory.home or recording.path_in("memories", memory.slug, memory.created_at)
+        path = recording.free_near(home, but=memory)
         memory.home = ""
         recording.revise(
             memory, recording.document(memory), action="unarchive", reason=self.reason, status=Status.ACTIVE, path=path
@@ -174,7 +173,7 @@ class Delete:
         )
         if memory.status == Status.DELETED:
             raise WrongState(memory_id=memory.stable_id, status=memory.status)
-        memory.home = memory.status  # What a restore brings it back as.
+        memory.home = f"{memory.status}:{memory.home}"  # What a restore brings it back as, and an unarchive to where.
         recording.revise(
             memory,
             recording.document(memory),
@@ -197,8 +196,8 @@ class Restore:
     def apply(self, recording: Recording) -> Outcome:
         memory = recording.memory(self.memory_id)
         _require(memory, Status.DELETED)
-        status = Status.ARCHIVED if memory.home == Status.ARCHIVED else Status.ACTIVE
-        memory.home = ""
+        was, _, memory.home = memory.home.partition(":")
+        status = Status.ARCHIVED if was == Status.ARCHIVED else Status.ACTIVE
         recording.revise(
             memory, recording.document(memory), action="restore", reason=self.reason, status=status, expected_hash=""
         )
@@ -267,10 +266,11 @@ class Arrive:
         memory, document = self.baggage.memory, self.baggage.document
         assert memory is not None, "A memory departs before it arrives."  # noqa: S101
         _guard_title(recording, memory.title)
-        memory.slug = recording.free_slug(memory.slug)
+        memory.slug = recording.free_slug(memory.slug, own=memory)
         memory.slug_key = same_slug_key(memory.slug)
         memory.scope = recording.scope
-        path = recording.path_in("memories", memory.slug, memory.created_at)
+        recording.forget_alias(memory)
+        path = recording.free_near(recording.path_in("memories", memory.slug, memory.created_at), but=memory)
         recording.arrive(memory, document, path, reason=self.reason)
         return Outcome(memory)
 
@@ -307,7 +307,7 @@ class KeepOutside:
             action="external",
             write=False,
             stamp=False,
-            path=None if self.path is None else recording.free_path(nfc(self.path), but=memory),
+            path=None if self.path is None else recording.place_of_found(nfc(self.path), but=memory),
             signature=self.signature,
             facts=facts,
             withheld=self.withheld,
@@ -350,7 +350,8 @@ class Found:
 
     def apply(self, recording: Recording) -> Outcome:
         facts = documents.read_facts(self.document, fallback_title=self.title)
-        memory = recording.new_memory(self.resource, facts, slug=None, path=self.path, stable_id=self.stable_id)
+        place = recording.place_of_found(nfc(self.path))
+        memory = recording.new_memory(self.resource, facts, slug=None, path=place, stable_id=self.stable_id)
         memory.status = self.status
         has_all = facts.has_identity and facts.stable_id == self.stable_id
         recording.add(
@@ -385,14 +386,35 @@ class Returned:
             memory,
             self.document,
             action="external",
-            status=Status.ACTIVE,
-            path=recording.free_path(self.path, but=memory),
+            status=Status.ARCHIVED if self.path.startswith(f"{ARCHIVE}/") else Status.ACTIVE,
+            path=recording.place_of_found(self.path, but=memory),
             write=False,
             stamp=False,
             signature=self.signature,
             withheld=self.withheld,
         )
         return Outcome(memory)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vanish:
+    """A file that was removed outside takes its memory along, unless the memory has changed since that was seen."""
+
+    memory_id: str
+    seen_revision: int
+    reason: str = ""
+
+    def apply(self, recording: Recording) -> Outcome:
+        memory = recording.look_up(self.memory_id)
+        if (
+            memory is None
+            or memory.status == Status.DELETED
+            or memory.revision != self.seen_revision
+            or recording.is_waiting(memory)
+        ):
+            return Outcome(memory or Memory(), changed=False)
+        gone = Delete(memory_id=self.memory_id, any_resource=True, write=False, action="vanished", reason=self.reason)
+        return gone.apply(recording)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -403,7 +425,8 @@ class Rewrite:
 
     def apply(self, recording: Recording) -> Outcome:
         memory = recording.memory(self.memory_id)
-        recording.rewrite(memory)
+        if memory.status != Status.DELETED:
+            recording.rewrite(memory)
         return Outcome(memory, changed=False)
 
 
@@ -431,15 +454,6 @@ def _own_memory(recording: Recording, memory_id: str, revision: int | None) -> M
 def _require(memory: Memory, status: Status) -> None:
     if memory.status != status:
         raise WrongState(memory_id=memory.stable_id, status=memory.status)
-
-
-def _free_name(recording: Recording, memory: Memory, path: str) -> str:
-    """The path, or where another row lies there already, the same place with a suffix."""
-    stem, number = path.removesuffix(".md"), 1
-    while names.path_taken(recording.scope.key, fold(path), but=memory.pk):
-        number += 1
-        path = f"{stem}-{number}.md"
-    return path
 
 
 def _dated(facts: Facts, created_at: datetime | None) -> Facts:

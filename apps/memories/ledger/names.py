@@ -14,7 +14,7 @@ _TITLE = """
 """
 _SLUG = """
     SELECT EXISTS (SELECT 1 FROM memories_memory WHERE scope_id = %s AND slug_key = %s)
-        OR EXISTS (SELECT 1 FROM memories_alias WHERE scope_id = %s AND slug_key = %s)
+        OR EXISTS (SELECT 1 FROM memories_alias WHERE scope_id = %s AND slug_key = %s AND memory_id <> %s)
 """
 _PATH = "SELECT EXISTS (SELECT 1 FROM memories_memory WHERE scope_id = %s AND path_key = %s AND id <> %s)"
 _FOLDER = """
@@ -52,8 +52,9 @@ def title_taken(scope_key: str, title_key: str, *, but: int = 0) -> str:
     return str(found[0]) if found else ""
 
 
-def slug_taken(scope_key: str, slug_key: str) -> bool:
-    return _is(_SLUG, scope_key, slug_key, scope_key, slug_key)
+def slug_taken(scope_key: str, slug_key: str, *, but: int = 0) -> bool:
+    """Whether another memory has this slug, or had it (``but`` may have its own again)."""
+    return _is(_SLUG, scope_key, slug_key, scope_key, slug_key, but)
 
 
 def path_taken(scope_key: str, path_key: str, *, but: int = 0) -> bool:

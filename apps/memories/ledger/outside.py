@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -14,7 +15,7 @@ from apps.leases.locks import scope_lock
 from apps.memories import documents, store
 from apps.memories.errors import FileUnsettled, RevisionConflict
 from apps.memories.ledger.changes import KeepOutside
-from apps.memories.ledger.record import Part, record
+from apps.memories.ledger.record import Change, Committed, Part, record
 from apps.memories.models import FileIntent, Memory, MemoryRevision, Status
 from apps.memories.scopes import file_of
 from apps.memories.store import Signature
@@ -31,6 +32,7 @@ class State(Enum):
     UNSETTLED = "unsettled"  # Changed a moment ago; somebody may still be writing (L-05).
     TOO_LARGE = "too large"
     MISSING = "missing"
+    UNREADABLE = "unreadable"  # The disk or its rights refuse.
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,11 @@ def look(memory: Memory) -> Look:
         return Look(State.PENDING if intents else State.MISSING)
     if signature.size > settings.IMPORT_FILE_BYTES:
         return Look(State.TOO_LARGE, signature=signature)
-    read = store.read(file)
+    try:
+        read = store.read(file)
+    except OSError:
+        logger.exception("The file of %s cannot be read.", memory.stable_id)
+        return Look(State.UNREADABLE, signature=signature)
     if read is None:
         return Look(State.PENDING if intents else State.MISSING)
     document, signature = read
@@ -98,7 +104,7 @@ def settle(memory: Memory) -> Memory:
     match seen.state:
         case State.FOREIGN:
             return adopt(memory)
-        case State.UNSETTLED | State.TOO_LARGE:
+        case State.UNSETTLED | State.TOO_LARGE | State.UNREADABLE:
             raise FileUnsettled(memory_id=memory.stable_id)
         case _:
             return memory
@@ -140,8 +146,14 @@ def keep_outside(
         path=path,
         displaced=displaced,
     )
-    record(Caller.for_system("outside edit"), [Part(memory.scope_id, [change])], name="outside_edit")
+    take_in(memory.scope_id, [change])
     logger.info("Kept an outside edit of %s.", memory.stable_id)
+
+
+def take_in(scope_key: str, changes: Sequence[Change]) -> Committed:
+    """Record what the folder shows, acting as the system. It is no request, so that no review can refuse it."""
+    parts = [Part(scope_key, changes)]
+    return record(Caller.for_system("outside edit"), parts, name="outside_edit", reviewed=True)[0]
 
 
 def remember_signature(memory: Memory, signature: Signature) -> None:

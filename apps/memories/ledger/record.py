@@ -158,14 +158,20 @@ class Recording:
 
     def memory(self, stable_id: str, *, revision: int | None = None) -> Memory:
         """The row of this scope as the transaction sees it. Raises ``RevisionConflict`` unless it is at ``revision``."""
-        found = rows_where(Memory, "stable_id = %s AND scope_id = %s", [stable_id, self.scope.key])
-        if not found:
+        memory = self.look_up(stable_id)
+        if memory is None:
             raise MemoryUnknown(memory_id=stable_id)
-        memory = found[0]
         if revision is not None and memory.revision != revision:
             raise RevisionConflict(memory_id=stable_id, current=memory.revision, given=revision)
-        memory.scope = self.scope
         return memory
+
+    def look_up(self, stable_id: str) -> Memory | None:
+        """The row, if this scope has it."""
+        found = rows_where(Memory, "stable_id = %s AND scope_id = %s", [stable_id, self.scope.key])
+        if not found:
+            return None
+        found[0].scope = self.scope
+        return found[0]
 
     def document(self, memory: Memory, number: int | None = None) -> bytes:
         """The exact bytes of one revision, also of one this commit has just made."""
@@ -181,9 +187,9 @@ class Recording:
 
     # Deciding names.
 
-    def free_slug(self, wanted: str) -> str:
+    def free_slug(self, wanted: str, *, own: Memory | None = None) -> str:
         """``wanted``, or with a growing suffix where the scope has it already (deleted rows and aliases count, L-18)."""
-        if not names.slug_taken(self.scope.key, same_slug_key(wanted)):
+        if not names.slug_taken(self.scope.key, same_slug_key(wanted), but=own.pk if own else 0):
             return wanted
         near = {same_slug_key(slug): slug for number in range(2, NEAR_SLUGS) if (slug := with_suffix(wanted, number))}
         taken = set(Memory.objects.filter(scope=self.scope, slug_key__in=near).values_list("slug_key", flat=True))
@@ -203,6 +209,27 @@ class Recording:
         """The path itself. Raises ``PathTaken`` where another row has it, deleted ones included."""
         if names.path_taken(self.scope.key, fold(path), but=but.pk if but else 0):
             raise PathTaken(path=path)
+        return path
+
+    def place_of_found(self, path: str, *, but: Memory | None = None) -> str:
+        """The path of a file that lies there already. A deleted row that still has it gives way: nobody's file is renamed.
+
+        Raises ``PathTaken`` where a living row has it, ``RevisionConflict`` while the ledger has to do there itself.
+        """
+        if FileIntent.objects.filter(scope=self.scope, path=path).exists():
+            raise RevisionConflict(memory_id=path, current="?", given="?")
+        holders = Memory.objects.filter(scope=self.scope, path_key=fold(path), status=Status.DELETED)
+        if holder := holders.exclude(pk=but.pk if but else 0).first():
+            place = self.free_near(holder.path)
+            Memory.objects.filter(pk=holder.pk).update(path=place, path_key=fold(place))
+        return self.free_path(path, but=but)
+
+    def free_near(self, path: str, *, but: Memory | None = None) -> str:
+        """The path, or where another row has it, the same with a growing suffix."""
+        stem, number = path.removesuffix(".md"), 1
+        while names.path_taken(self.scope.key, fold(path), but=but.pk if but else 0):
+            number += 1
+            path = f"{stem}-{number}.md"
         return path
 
     def new_memory(
@@ -372,6 +399,10 @@ class Recording:
         """Let the old slug lead to a memory that leaves this scope (L-14)."""
         Alias.objects.update_or_create(scope=self.scope, slug_key=memory.slug_key, defaults={"memory": memory})
 
+    def forget_alias(self, memory: Memory) -> None:
+        """A memory that is back has its old slug itself."""
+        Alias.objects.filter(scope=self.scope, memory=memory, slug_key=memory.slug_key).delete()
+
     def intend_deletion(self, memory: Memory, path: str, raw_hash: str) -> None:
         self._intend(memory, None, FileIntent.DELETE, path, "", raw_hash)
 
@@ -466,7 +497,8 @@ class Recording:
                 MemoryTag(memory=memory, tag_key=fold(tag)[:200])
                 for memory, _body in self._texts.values()
                 for tag in memory.tags
-            ]
+            ],
+            keys=False,
         )
         insert_rows(
             [
@@ -474,7 +506,8 @@ class Recording:
                 for memory, body in self._texts.values()
                 if "[[" in body
                 for place, link in enumerate(links(body))
-            ]
+            ],
+            keys=False,
         )
 
 

@@ -18,14 +18,12 @@ from apps.base.transactions import outside_transactions
 from apps.leases.locks import scope_lock
 from apps.memories import documents, store
 from apps.memories.errors import PathTaken, RevisionConflict
-from apps.memories.ledger.changes import Delete, Found, Returned
-from apps.memories.ledger.outside import adopt_locked, is_settled, keep_outside
-from apps.memories.ledger.record import Part, record
+from apps.memories.ledger.changes import Found, Returned, Vanish
+from apps.memories.ledger.outside import adopt_locked, is_settled, keep_outside, take_in
 from apps.memories.ledger.writeout import write_path
 from apps.memories.models import FileIntent, Memory, Resource, Scope, Status
-from apps.memories.scopes import SCOPE_FILE, folder_of
+from apps.memories.scopes import SCOPE_FILE, file_of, folder_of
 from apps.memories.store import Signature
-from apps.operations.caller import Caller
 
 NOTICES = 100
 BATCH = 200
@@ -42,6 +40,7 @@ class Row:
     stable_id: str
     path: str
     status: str
+    revision: int
     signature: Signature | None
 
 
@@ -101,10 +100,10 @@ def scan(scope_key: str) -> ScanReport:
 
 
 def _rows(scope_key: str) -> dict[str, Row]:
-    columns = ("pk", "stable_id", "path", "status", "file_size", "file_mtime", "file_inode")
+    columns = ("pk", "stable_id", "path", "status", "revision", "file_size", "file_mtime", "file_inode")
     return {
-        path: Row(pk, stable_id, path, status, None if inode is None else Signature(size, mtime, inode))
-        for pk, stable_id, path, status, size, mtime, inode in Memory.objects.filter(scope=scope_key)
+        path: Row(pk, stable_id, path, status, revision, None if inode is None else Signature(size, mtime, inode))
+        for pk, stable_id, path, status, revision, size, mtime, inode in Memory.objects.filter(scope=scope_key)
         .values_list(*columns)
         .iterator()
     }
@@ -163,7 +162,7 @@ def _meet(scope_key: str, path: str, gone: dict[str, Row], report: ScanReport) -
             return
         path = nfc(path)  # A name in another Unicode form is the same name (L-10).
     read = store.read(folder_of(scope_key) / path)
-    if read is None:
+    if read is None or FileIntent.objects.filter(scope=scope_key, path=path).exists():
         return
     document, signature = read
     facts = documents.read_facts(document, fallback_title=PurePosixPath(path).stem)
@@ -172,7 +171,7 @@ def _meet(scope_key: str, path: str, gone: dict[str, Row], report: ScanReport) -
         return
     known = Memory.objects.filter(stable_id=facts.stable_id).first() if facts.stable_id else None
     try:
-        if known is not None and known.stable_id in gone:
+        if known is not None and known.stable_id in gone and _is_gone(known):
             _follow_move(known, path, document, signature)
             del gone[known.stable_id]
             report.moved += 1
@@ -180,12 +179,20 @@ def _meet(scope_key: str, path: str, gone: dict[str, Row], report: ScanReport) -
             _bring_back(known, path, document, signature)
             report.found += 1
         elif known is not None and known.scope_id == scope_key:
-            report.notice("twin", path)
+            if known.path != path:  # Else it was saved while this scan was under way.
+                report.notice("twin", path)
         else:
             _take_in(scope_key, path, document, signature, facts.stable_id if known is None else "")
             report.found += 1
-    except (RevisionConflict, PathTaken):
+    except PathTaken:
+        report.notice("name_taken", path)  # By a memory whose path differs in case, say.
+    except RevisionConflict:
         report.unsettled += 1  # Somebody writes here right now: the next scan meets it again.
+
+
+def _is_gone(memory: Memory) -> bool:
+    """Whether the file is missing still: a save may have written it anew while this scan was under way."""
+    return store.signature(file_of(memory.scope_id, memory.path)) is None
 
 
 def _follow_move(memory: Memory, path: str, document: bytes, signature: Signature) -> None:
@@ -203,7 +210,7 @@ def _bring_back(memory: Memory, path: str, document: bytes, signature: Signature
         path=path,
         withheld=not documents.is_clean(document),
     )
-    record(Caller.for_system("outside edit"), [Part(memory.scope_id, [change])], name="outside_edit")
+    take_in(memory.scope_id, [change])
 
 
 def _take_in(scope_key: str, path: str, document: bytes, signature: Signature, stable_id: str) -> None:
@@ -218,7 +225,7 @@ def _take_in(scope_key: str, path: str, document: bytes, signature: Signature, s
         status=Status.ARCHIVED if top == "archive" else Status.ACTIVE,
         withheld=not documents.is_clean(document),
     )
-    record(Caller.for_system("outside edit"), [Part(scope_key, [change])], name="outside_edit")
+    take_in(scope_key, [change])
     write_path(scope_key, path)
 
 
@@ -238,17 +245,10 @@ def _let_go(scope_key: str, missing: list[Row], living: int, pending: set[str], 
     missing = _gone_for_good(scope_key, missing, report)
     for start in range(0, len(missing), BATCH):
         changes = [
-            Delete(
-                memory_id=row.stable_id,
-                any_resource=True,
-                write=False,
-                action="vanished",
-                reason="The file was removed outside.",
-            )
+            Vanish(memory_id=row.stable_id, seen_revision=row.revision, reason="The file was removed outside.")
             for row in missing[start : start + BATCH]
         ]
-        record(Caller.for_system("outside edit"), [Part(scope_key, changes)], name="outside_edit")
-        report.vanished += len(changes)
+        report.vanished += sum(outcome.changed for outcome in take_in(scope_key, changes).outcomes)
 
 
 def _gone_for_good(scope_key: str, missing: list[Row], report: ScanReport) -> list[Row]:

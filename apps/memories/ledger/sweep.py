@@ -8,12 +8,13 @@ import logging
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from django.conf import settings
 
 from apps.base import clock
+from apps.base.errors import MemRelayError
 from apps.base.faults import fault
 from apps.base.transactions import outside_transactions, short_transaction
 from apps.leases.locks import scope_lock
@@ -56,23 +57,49 @@ def sweep(*, at_once: bool = False, also: Iterable[str] = ()) -> SweepReport:
     ``at_once`` also takes intents of the last second: at start-up, before a backup, in tests.
     """
     report = SweepReport()
-    waiting = FileIntent.objects.order_by("id")
-    if not at_once:
-        waiting = waiting.filter(created_at__lte=clock.now() - timedelta(seconds=1))
-    by_scope: dict[str, dict[str, None]] = {scope_key: {} for scope_key in also}
-    for scope_key, path in waiting.values_list("scope_id", "path")[:BATCH]:
-        by_scope.setdefault(scope_key, {})[path] = None
-    for scope_key, paths in by_scope.items():
-        _sweep_scope(scope_key, list(paths), report)
+    until = clock.now() if at_once else clock.now() - timedelta(seconds=1)
+    for scope_key in {*also, *_waiting(until)}:
+        try:
+            report.kept += _look_aside(scope_key, report)
+        except (OSError, MemRelayError):
+            _put_off(scope_key, report)
+    # New files first, in every scope: an old one goes when the new one is there (L-10).
+    for action in (FileIntent.WRITE, FileIntent.DELETE):
+        for scope_key, paths in _waiting(until, action).items():
+            report.scopes.add(scope_key)
+            try:
+                _sweep_scope(scope_key, paths, report)
+            except (OSError, MemRelayError):
+                _put_off(scope_key, report)
     report.blocked = FileIntent.objects.filter(state=FileIntent.BLOCKED).count()
     return report
 
 
-def _sweep_scope(scope_key: str, paths: list[str], report: SweepReport) -> None:
+def _waiting(until: datetime, *actions: str) -> dict[str, list[str]]:
+    """Paths by scope. Those that are blocked come last, so that they never take all the places."""
+    rows = FileIntent.objects.filter(created_at__lte=until).order_by("-state", "id")
+    if actions:
+        rows = rows.filter(action__in=actions)
+    by_scope: dict[str, dict[str, None]] = {}
+    for scope_key, path in rows.values_list("scope_id", "path")[:BATCH]:
+        by_scope.setdefault(scope_key, {})[path] = None
+    return {scope_key: list(paths) for scope_key, paths in by_scope.items()}
+
+
+def _look_aside(scope_key: str, report: SweepReport) -> int:
     kept, left = examine_asides(scope_key)
-    report.kept += kept
-    if left or paths:
+    if left:
         report.scopes.add(scope_key)
+    return kept
+
+
+def _put_off(scope_key: str, report: SweepReport) -> None:
+    """A folder that cannot be worked in now holds up no other; the next sweep tries again."""
+    logger.exception("The sweep could not settle the files of %s; it is tried again.", scope_key)
+    report.scopes.add(scope_key)
+
+
+def _sweep_scope(scope_key: str, paths: list[str], report: SweepReport) -> None:
     swept: list[Swept] = []
     while paths:
         with scope_lock(scope_key):

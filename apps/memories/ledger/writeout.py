@@ -7,18 +7,22 @@ from collections.abc import Sequence
 from django.conf import settings
 from django.db import connection
 
+from apps.base.errors import MemRelayError
 from apps.base.faults import fault
+from apps.base.text import fold
 from apps.base.transactions import outside_transactions
 from apps.leases.locks import scope_lock
-from apps.memories import store
+from apps.memories import documents, store
 from apps.memories.errors import RevisionConflict
+from apps.memories.ledger import names
 from apps.memories.ledger.outside import is_settled, is_torn, keep_outside
-from apps.memories.models import FileIntent, Memory
+from apps.memories.models import FileIntent, Memory, Status
 from apps.memories.scopes import folder_of
 from apps.memories.store import Blocked, Signature
 
 logger = logging.getLogger(__name__)
 SCOPE_MARK = "scope"
+NAMES_TRIED = 100
 
 
 @outside_transactions
@@ -35,17 +39,16 @@ def write_out(scope_key: str, own: Sequence[FileIntent]) -> list[str]:
 
 
 def _write_own(scope_key: str, path: str, intent: FileIntent) -> bool:
-    file = folder_of(scope_key) / path
     if intent.action == FileIntent.WRITE and _is_newest(intent):
-        read = store.read(file)
-        if (store.digest(read[0]) if read else "") == intent.expected_hash:
-            try:
+        try:
+            read = store.read(folder_of(scope_key) / path)
+            if (store.digest(read[0]) if read else "") == intent.expected_hash:
                 store.place(folder_of(scope_key), path, content_of(intent), mark=_mark(intent))
                 fault("after-rename")
                 return True
-            except Blocked as blocked:
-                _block(intent, str(blocked))
-                return False
+        except (Blocked, OSError) as failure:
+            _block(intent, store.reason(failure))
+            return False
     return write_path(scope_key, path)
 
 
@@ -63,7 +66,10 @@ def _mark(intent: FileIntent) -> str:
 
 
 def write_path(scope_key: str, path: str) -> bool:
-    """One path, with the lock held. False where something is in the way: the intent is blocked and red (L-09)."""
+    """One path, with the lock held. False where something is in the way: the intent is blocked and red (L-09).
+
+    Whatever happens here, the write it belongs to is recorded: nothing may fail that the sweep can do later.
+    """
     for _attempt in range(3):
         intents = open_intents(scope_key, [path])[path]
         if not intents:
@@ -74,10 +80,13 @@ def write_path(scope_key: str, path: str) -> bool:
                 return True
         except RevisionConflict:
             continue
-        except Blocked as blocked:
-            _block(intents[-1], str(blocked))
+        except (Blocked, OSError) as failure:
+            _block(intents[-1], store.reason(failure))
             return False
-    return True
+        except MemRelayError as refused:
+            logger.warning("An outside edit in %s cannot be kept now: %s", scope_key, refused)
+            return False
+    return False  # Somebody writes again and again: the sweep goes on.
 
 
 def open_intents(scope_key: str, paths: Sequence[str]) -> dict[str, list[FileIntent]]:
@@ -99,10 +108,12 @@ def _bring(scope_key: str, path: str, intents: Sequence[FileIntent]) -> bool:
     if found == newest.new_hash:
         return True
     ours = {intent.new_hash for intent in intents} | {intent.expected_hash for intent in intents}
+    if newest.action == FileIntent.DELETE and _is_missed(newest):
+        raise Blocked("its new file is not there yet")
     if (
         read is not None
         and found not in ours
-        and _keeps(newest, read[0], read[1])
+        and (_stands_aside(scope_key, path, intents, read[0]) or _keeps(newest, read[0], read[1]))
         and newest.action == FileIntent.WRITE
     ):
         return False
@@ -114,6 +125,31 @@ def _bring(scope_key: str, path: str, intents: Sequence[FileIntent]) -> bool:
     return True
 
 
+def _is_missed(intent: FileIntent) -> bool:
+    """Whether this old file is the only one: the new one could not be written, so the old one stays meanwhile (L-10)."""
+    memory = intent.memory
+    if memory is None or memory.status == Status.DELETED:
+        return False
+    return store.signature(folder_of(memory.scope_id) / memory.path) is None
+
+
+def _stands_aside(scope_key: str, path: str, intents: Sequence[FileIntent], document: bytes) -> bool:
+    """Whether a stranger's file lay where a memory's first one is to go, and now has a name beside it.
+
+    The scan has not met it yet. It is a document of its own, not an edit of ours, so it does not end as a revision.
+    """
+    newest = intents[-1]
+    memory = newest.memory
+    if memory is None or newest.action != FileIntent.WRITE or intents[0].expected_hash or is_torn(document, memory):
+        return False
+    if documents.read_facts(document, fallback_title="").stable_id == memory.stable_id:
+        return False
+    stem = path.removesuffix(".md")
+    names_beside = (f"{stem}-{number}.md" for number in range(2, NAMES_TRIED))
+    free = (name for name in names_beside if not names.path_taken(scope_key, fold(name)))
+    return any(store.rename(folder_of(scope_key), path, name) for name in free)
+
+
 def _keeps(intent: FileIntent, document: bytes, signature: Signature) -> bool:
     """Keep foreign bytes as a revision before they are displaced. Those still being written lie aside first (L-08)."""
     memory = intent.memory
@@ -121,7 +157,8 @@ def _keeps(intent: FileIntent, document: bytes, signature: Signature) -> bool:
         return False
     if is_torn(document, memory):
         return False
-    keep_outside(Memory.objects.get(pk=memory.pk), document, None)
+    # An old place of a memory that lives elsewhere: its text is what lies there.
+    keep_outside(Memory.objects.get(pk=memory.pk), document, None, displaced=intent.action == FileIntent.DELETE)
     return True
 
 

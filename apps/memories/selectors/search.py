@@ -68,7 +68,7 @@ def memory_search(
     )
     reason = found.reason or _doubt(keys, stale=start.is_stale(now_at))
     return SearchOut.model_construct(
-        results=_hits(caller, query, found.hits),
+        results=_hits(caller, query, found.hits, keys),
         complete=found.complete and reason is None,
         reason=reason.value if reason else None,
         next_cursor=encode(Cursor(asked, start.offset + limit, start.head)) if found.more else "",
@@ -83,12 +83,15 @@ def _doubt(keys: list[str], *, stale: bool) -> Reason | None:
     return None
 
 
-def _hits(caller: Caller, query: str, hits: list[Hit]) -> list[SearchHit]:
-    """The hits with their rows and the place of the match; a row that went meanwhile is left out."""
+def _hits(caller: Caller, query: str, hits: list[Hit], scope_keys: list[str]) -> list[SearchHit]:
+    """The hits with their rows and the place of the match; a row that went meanwhile, or elsewhere, is left out."""
     ids = [hit.stable_id for hit in hits]
     if not ids:
         return []
     rows = rows_where(Memory, f"stable_id IN ({', '.join(['%s'] * len(ids))})", ids)
+    rows = [row for row in rows if row.scope_id in scope_keys]
+    if not rows:
+        return []
     memories = {memory.stable_id: memory for memory in rows}
     texts = newest_bodies(rows)
     return [_hit(caller, query, memories[key], texts.get(memories[key].pk, "")) for key in ids if key in memories]

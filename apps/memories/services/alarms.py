@@ -8,7 +8,7 @@ from apps.memories import store
 from apps.memories.doors import scope_for
 from apps.memories.errors import OutsideAlarm
 from apps.memories.ledger import commit
-from apps.memories.ledger.changes import Delete, Rewrite, WriteScopeFile
+from apps.memories.ledger.changes import Rewrite, Vanish, WriteScopeFile
 from apps.memories.ledger.record import Change
 from apps.memories.models import Memory, Scope, Status
 from apps.memories.schemas import AlarmOut, ScopeRef
@@ -33,8 +33,8 @@ def scope_alarm_decide(caller: Caller, *, scope: ScopeRef, decision: Decision) -
     changes: list[Change] = [
         Rewrite(memory_id=stable_id)
         if decision == "restore_files"
-        else Delete(memory_id=stable_id, any_resource=True, write=False, action="vanished")
-        for stable_id in missing
+        else Vanish(memory_id=stable_id, seen_revision=revision)
+        for stable_id, revision in missing
     ]
     changes.append(WriteScopeFile())
     for start in range(0, len(changes), BATCH):
@@ -43,6 +43,11 @@ def scope_alarm_decide(caller: Caller, *, scope: ScopeRef, decision: Decision) -
     return AlarmOut(scope=key, decided=decision, files=len(missing))
 
 
-def _missing(scope_key: str) -> list[str]:
-    rows = Memory.objects.filter(scope=scope_key).exclude(status=Status.DELETED).values_list("stable_id", "path")
-    return [stable_id for stable_id, path in rows if store.signature(file_of(scope_key, path)) is None]
+def _missing(scope_key: str) -> list[tuple[str, int]]:
+    """Ids and revisions of living memories without a file."""
+    rows = Memory.objects.filter(scope=scope_key).exclude(status=Status.DELETED)
+    return [
+        (stable_id, revision)
+        for stable_id, path, revision in rows.values_list("stable_id", "path", "revision")
+        if store.signature(file_of(scope_key, path)) is None
+    ]
