@@ -1,7 +1,7 @@
 """Times as people and agents write them: a date is the whole local day, an offset is honoured (D-25)."""
 
 import re
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import MINYEAR, UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext as _
@@ -9,7 +9,8 @@ from django.utils.translation import gettext as _
 from apps.base import clock
 from apps.base.errors import Invalid
 
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+# In a query string a plus sign that was not escaped arrives as a space.
+_LOST_PLUS = re.compile(r"(:\d{2}(?:\.\d+)?) (\d{2}:?\d{2})$")
 _DAYS_AGO = {
     "today": 0,
     "今天": 0,
@@ -31,12 +32,12 @@ def moment_from(text: str, zone: str, *, end: bool = False) -> datetime:
     if told in _DAYS_AGO:
         day = clock.now().astimezone(ZoneInfo(zone)).date() - timedelta(days=_DAYS_AGO[told])
         return _bound(day, zone, end)
-    if _DATE.fullmatch(told):
-        return _bound(date.fromisoformat(told), zone, end)
-    moment = datetime.fromisoformat(told.upper().replace(" ", "T", 1))
+    if (named := _date_in(told)) is not None:
+        return _bound(named, zone, end)
+    moment = datetime.fromisoformat(_LOST_PLUS.sub(r"\1+\2", told.upper()).replace(" ", "T", 1))
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=ZoneInfo(zone))
-    return moment.astimezone(UTC)
+    return _in_utc(moment)
 
 
 def bound(text: str, zone: str, field: str, *, end: bool = False) -> datetime | None:
@@ -56,10 +57,25 @@ def local(moment: datetime, zone: str) -> datetime:
     return moment.astimezone(ZoneInfo(zone))
 
 
+def _date_in(told: str) -> date | None:
+    """A date without a time, in any ISO form (2026-11-30, 20261130, 2026-W49-1)."""
+    try:
+        return date.fromisoformat(told.upper())
+    except ValueError:
+        return None
+
+
 def _bound(day: date, zone: str, end: bool) -> datetime:
-    start = datetime.combine(day, time.min, ZoneInfo(zone))
     if not end:
-        return start.astimezone(UTC)
-    return datetime.combine(day + timedelta(days=1), time.min, ZoneInfo(zone)).astimezone(UTC) - timedelta(
-        microseconds=1
-    )
+        return _in_utc(datetime.combine(day, time.min, ZoneInfo(zone)))
+    if day == date.max:
+        return datetime.max.replace(tzinfo=UTC)
+    return _in_utc(datetime.combine(day + timedelta(days=1), time.min, ZoneInfo(zone))) - timedelta(microseconds=1)
+
+
+def _in_utc(moment: datetime) -> datetime:
+    """The same instant in UTC; at either end of the calendar the nearest there is."""
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        return (datetime.min if moment.year == MINYEAR else datetime.max).replace(tzinfo=UTC)
