@@ -49,11 +49,12 @@ def empty_folder(caller: Caller, folder: str) -> Path:
     _check_allowed(caller, path)
     if Path(folder).is_symlink():
         raise FolderRefused(reason=_("it is a symbolic link."))
-    if path.is_relative_to(_resolved(settings.DATA_FOLDER)):
+    if any(path.is_relative_to(_resolved(own)) for own in (settings.MEMORIES_FOLDER, settings.STATE_FOLDER)):
         raise FolderRefused(reason=_("it lies in the server's own data."))
     try:
         path.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
-        is_empty = next(os.scandir(path), None) is None
+        with os.scandir(path) as entries:
+            is_empty = next(entries, None) is None
     except OSError as error:
         raise FolderRefused(reason=_("the server may not write there.")) from error
     if not is_empty:
