@@ -18,6 +18,8 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
+from apps.base.text import slug_for
+
 SCHEMES = {"http", "https", "mailto"}
 RENDERED_CHARACTERS = 300_000  # A longer text would keep a thread busy for seconds; it shows as it is written.
 PLAIN_CHARACTERS = 600
@@ -52,8 +54,8 @@ def is_safe(address: str) -> bool:
 
 
 def memory_address(target: str) -> str:
-    """The page of the memory that ``[[target]]`` names; it finds slugs, titles and paths alike."""
-    return reverse("memory-detail", args=[target])
+    """The page of the memory that ``[[target]]`` names: by its title or slug, else by its path."""
+    return reverse("memory-detail", args=[target if "/" in target else slug_for(target.removesuffix(".md"))])
 
 
 class SafeMarkdown(MarkdownIt):

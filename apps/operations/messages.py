@@ -56,6 +56,8 @@ def message_for(problem: Mapping[str, Any]) -> str:
     kind, context = problem["type"], problem.get("ctx") or {}
     if kind in ("value_error", "assertion_error"):
         return str(context.get("error", problem["msg"]))
+    if kind in ("too_long", "too_short") and isinstance(problem.get("input"), str):
+        kind = f"string_{kind}"  # Where a text was made one line before it was measured.
     if kind not in MESSAGES:
         return str(problem["msg"])
     return str(MESSAGES[kind]).format_map(context)

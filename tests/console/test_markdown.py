@@ -107,7 +107,7 @@ def test_a_picture_of_another_host_is_a_link() -> None:
 @pytest.mark.parametrize(
     ("text", "address", "words"),
     [
-        ("[[Deploy day]]", "/memory/Deploy%20day", "Deploy day"),
+        ("[[Deploy day]]", "/memory/deploy-day", "Deploy day"),
         ("[[deploy-day|when we deploy]]", "/memory/deploy-day", "when we deploy"),
         ("[[部署日#星期]]", "/memory/%E9%83%A8%E7%BD%B2%E6%97%A5", "部署日#星期"),
         ("[[projects/prj_1/deploy-day]]", "/memory/projects/prj_1/deploy-day", "projects/prj_1/deploy-day"),

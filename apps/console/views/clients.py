@@ -1,7 +1,7 @@
 """Connecting agents: how each client is set up, and the bridge for those that only start programs."""
 
 from django.conf import settings
-from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -24,7 +24,8 @@ def clients(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def bridge(request: HttpRequest) -> FileResponse:
+def bridge(request: HttpRequest) -> HttpResponse:
     """The stdio bridge as a file. It holds no secret, and machines fetch it that have no session."""
-    file = (settings.PROJECT_FOLDER / "client" / BRIDGE).open("rb")
-    return FileResponse(file, as_attachment=True, filename=BRIDGE, content_type="text/x-python; charset=utf-8")
+    source = (settings.PROJECT_FOLDER / "client" / BRIDGE).read_bytes()
+    disposition = {"Content-Disposition": f'attachment; filename="{BRIDGE}"'}
+    return HttpResponse(source, content_type="text/x-python; charset=utf-8", headers=disposition)

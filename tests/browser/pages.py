@@ -1,0 +1,55 @@
+"""Every page of the console, with something on it."""
+
+from tests.browser.content import Content
+
+
+def pages(content: Content) -> dict[str, str]:
+    """The path of each page that a signed-in administrator may see, by a short name."""
+    ids = content.ids
+    runbook = f"/memory/{ids['runbook']}"
+    revisions = [item["revision"] for item in content.call("GET", f"/memories/{ids['runbook']}/history")["revisions"]]
+    return {
+        "dashboard": "/",
+        "memories": "/memories",
+        "memories-second-page": _second_page(content),
+        "memories-searched": "/memories?query=部署",
+        "memories-of-workspace": f"/memories?project_id={ids['relay']}&kind=rule",
+        "memories-archived": "/memories?status=archived",
+        "memories-none": "/memories?tag=nothing-has-this",
+        "memory": runbook,
+        "memory-chinese": f"/memory/{ids['locked']}",
+        "memory-long": f"/memory/{ids['long']}",
+        "memory-archived": f"/memory/{ids['roadmap']}",
+        "memory-deleted": f"/memory/{ids['old']}",
+        "memory-new": f"/memories/new?project_id={ids['relay']}",
+        "memory-edit": f"{runbook}/edit",
+        "memory-history": f"{runbook}/history",
+        "memory-revision": f"{runbook}/history/{revisions[-1]}",
+        "memory-difference": f"{runbook}/difference?old={revisions[-1]}&new={revisions[0]}",
+        "trash": "/memories/trash",
+        "checkpoints": "/checkpoints",
+        "checkpoints-important": "/checkpoints?important=true",
+        "checkpoint": f"/checkpoint/{ids['checkpoint search']}",
+        "checkpoint-chinese": f"/checkpoint/{ids['checkpoint chapter']}",
+        "search": "/search",
+        "search-found": "/search?query=deploy",
+        "search-chinese": f"/search?query=数据库&project_id={ids['relay']}",
+        "search-nothing": "/search?query=xyzzyplugh",
+        "workspaces": "/workspaces",
+        "workspace": f"/workspace/{ids['relay']}",
+        "workspace-empty": f"/workspace/{ids['home']}",
+        "workspace-new": "/workspaces/new",
+        "workspace-edit": f"/workspace/{ids['relay']}/edit",
+        "clients-stdio": "/clients#stdio",
+        "clients": "/clients",
+        "tokens": "/tokens",
+        "token-new": "/tokens/new",
+        "password": "/password",
+    }
+
+
+MISSING = {"missing": "/memory/nothing-is-called-this"}
+
+
+def _second_page(content: Content) -> str:
+    return "/memories?cursor=" + content.call("GET", "/memories?limit=20")["next_cursor"]
