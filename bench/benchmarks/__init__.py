@@ -1,0 +1,1 @@
+"""One module a benchmark; its name on the command line is the module's."""
