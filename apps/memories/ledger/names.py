@@ -8,9 +8,10 @@ from apps.memories.models import Scope
 
 _SCOPE = "SELECT version, policy, reserved_revisions FROM memories_scope WHERE key = %s"
 _ADVANCE = "UPDATE memories_scope SET version = version + 1 WHERE key = %s AND version = %s"
+# The plus signs keep SQLite from another index, in which it would walk through all active memories of the scope.
 _TITLE = """
     SELECT stable_id FROM memories_memory
-    WHERE scope_id = %s AND title_key = %s AND resource = 'memory' AND status = 'active' AND id <> %s LIMIT 1
+    WHERE scope_id = %s AND title_key = %s AND +resource = 'memory' AND +status = 'active' AND id <> %s LIMIT 1
 """
 _SLUG = """
     SELECT EXISTS (SELECT 1 FROM memories_memory WHERE scope_id = %s AND slug_key = %s)
