@@ -26,3 +26,8 @@ def from_stamp(stamp: str) -> datetime:
     """Read a time back; one without a zone is UTC. Raises ``ValueError`` on anything else."""
     moment = datetime.fromisoformat(stamp.strip())
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def to_milliseconds(moment: datetime) -> datetime:
+    """The same time as exactly as a stamp tells it."""
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)

@@ -8,3 +8,17 @@ class CannotListen(MemRelayError):
     status = 500
     sentence = _("Port {port} of {host} cannot be opened.")
     hint = _("Choose another with --host and --port, or with MEMRELAY_HOST and MEMRELAY_PORT.")
+
+
+class ServerRuns(MemRelayError):
+    code = "SERVER_RUNS"
+    status = 409
+    sentence = _("A server runs on this data folder, so nothing was rebuilt.")
+    hint = _("Stop it first: what it writes meanwhile would be lost.")
+
+
+class DatabaseThere(MemRelayError):
+    code = "DATABASE_THERE"
+    status = 409
+    sentence = _("The data folder has a database, so nothing was rebuilt.")
+    hint = _("With --force it is moved aside and a new one is made. What only the old one holds is missing then.")

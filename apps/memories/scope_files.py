@@ -23,11 +23,20 @@ def render(scope: Scope) -> bytes:
         "reserved_revisions": scope.reserved_revisions,
     }
     kind, _, name = scope.key.partition("/")
-    if kind == "project" and (project := Project.objects.filter(pk=name).values(*PROJECT_FIELDS).first()):
-        content["workspace"] = project
+    if kind == "project" and (project := Project.objects.filter(pk=name).first()):
+        content["workspace"] = {field: getattr(project, field) for field in PROJECT_FIELDS} | _times(project)
     if kind == "global" and (profile := Profile.objects.filter(pk=name).values("id", "name", "description").first()):
         content["profile"] = profile
     return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+def _times(project: Project) -> dict[str, str | None]:
+    archived = project.archived_at
+    return {
+        "archived_at": archived.isoformat() if archived else None,
+        "created_at": project.created_at.isoformat(),
+        "updated_at": project.updated_at.isoformat(),
+    }
 
 
 def parse(content: bytes) -> dict[str, Any]:

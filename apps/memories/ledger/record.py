@@ -101,7 +101,7 @@ def record(
     ``within`` runs last in the same transaction (L-13): receipts, job rows and cursors move with the write or not at all.
     """
     with short_transaction():
-        now = clock.now()
+        now = clock.to_milliseconds(clock.now())  # As documents carry it: a rebuild finds the very times of the rows.
         owner = operation or new_operation(caller, name, reason, now)
         if operation is None:
             mark_closed(owner, now)

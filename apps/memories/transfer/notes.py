@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 
 from django.conf import settings
 
+from apps.base import clock
 from apps.base.text import UNTITLED, clean_line, nfc, same_slug_key, slug_for
 from apps.memories import documents, frontmatter
 from apps.memories.documents import Facts
@@ -70,7 +71,7 @@ def read_note(path: str, document: bytes, modified: float) -> Note:
         facts,
         title=_title(metadata, facts.body, stem),
         tags=_with_inline_tags(facts.tags, facts.body),
-        created_at=facts.created_at or _moment(modified),
+        created_at=clock.to_milliseconds(facts.created_at or moment_of(modified)),
     )
     note = Note(
         path=path,
@@ -159,9 +160,9 @@ def _of_ours(note: Note, metadata: Metadata) -> Note:
     )
 
 
-def _moment(seconds: float) -> datetime:
-    """When a file was last written, to the millisecond, as documents carry it."""
+def moment_of(seconds: float) -> datetime:
+    """When a file was last written."""
     try:
-        return datetime.fromtimestamp(int(seconds * 1000) / 1000, UTC)
+        return clock.to_milliseconds(datetime.fromtimestamp(seconds, UTC))
     except (ValueError, OverflowError, OSError):
         return datetime.fromtimestamp(0, UTC)
