@@ -44,8 +44,8 @@ class Contender:
     others_cores: float = 0.0
 
     @property
-    def is_product(self) -> bool:
-        return isinstance(self.server, Product)
+    def name(self) -> str:
+        return f"{'memrelay' if isinstance(self.server, Product) else 'floor'} {self.size:,}"
 
     def milliseconds(self, kind: str) -> float:
         return median(self.times[kind]) * 1000

@@ -44,9 +44,8 @@ def costs(pairs: Sequence[Pair]) -> list[str]:
 
 def _cost(contender: Contender) -> list[str]:
     answering, background = contender.cpu()
-    name = "memrelay" if contender.is_product else "floor"
     return [
-        f"{name} {contender.size:,}",
+        contender.name,
         f"{contender.calls}",
         f"{answering + background:.2f}",
         f"{background:.2f}",

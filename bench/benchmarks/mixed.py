@@ -40,10 +40,6 @@ class Crowd:
     errors: Counter[str] = field(default_factory=Counter)
     numbers: count = field(default_factory=count)  # type: ignore[type-arg]
 
-    @property
-    def name(self) -> str:
-        return f"{self.contender.server.name} at {self.contender.size:,}"
-
     async def rush(self, seconds: float, number: int) -> None:
         """All agents call as fast as they are answered, for a time."""
         self.times, cpu, started = [], Cpu(self.contender.server), time.perf_counter()
@@ -63,7 +59,7 @@ class Crowd:
                 await self._call(agent, dice)
             except Exception as error:
                 # Every kind of failure counts, the benchmark fails on the first, and the others tell how it went on.
-                self.errors[f"{self.name}: {type(error).__name__}: {str(error)[:160]}"] += 1
+                self.errors[f"{self.contender.name}: {type(error).__name__}: {str(error)[:160]}"] += 1
             else:
                 self.times.append(time.perf_counter() - started)
 
@@ -86,7 +82,7 @@ class Crowd:
                 note_id, number = waiting.pop()
                 answer = await agent.read(note_id)
                 if answer["body"].strip() != note(number, "m").body.strip():
-                    self.errors[f"{self.name}: note {number} was acknowledged and is lost"] += 1
+                    self.errors[f"{self.contender.name}: note {number} was acknowledged and is lost"] += 1
 
         await asyncio.gather(*(check(agent) for agent in self.agents))
 
@@ -133,7 +129,7 @@ def run(options: Options) -> Report:
 
 def _row(crowd: Crowd) -> list[str]:
     return [
-        crowd.name,
+        crowd.contender.name,
         f"{median(crowd.rates):.0f}",
         f"{median(crowd.times) * 1000:.1f}",
         f"{quantiles(crowd.times, n=20)[-1] * 1000:.1f}",

@@ -23,7 +23,7 @@ def run(options: Options) -> Report:
     async def read(contender: Contender, agent: Agent, number: int) -> None:
         answer = await agent.read(contender.ids[number])
         if answer["body"].strip() != note(number).body.strip():
-            wrong.append(f"{contender.server.name} answers note {number} with another text")
+            wrong.append(f"{contender.name} answers note {number} with another text")
 
     def reads(contender: Contender, agent: Agent, number: int) -> list[Deed]:
         dice = random.Random(f"reads {number}")

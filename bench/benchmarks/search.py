@@ -26,7 +26,7 @@ def run(options: Options) -> Report:
     async def search(contender: Contender, agent: Agent, query: Query) -> None:
         found = await agent.search(query.text)
         if (query.target and query.target not in found) or not found:
-            missed.append(f"{contender.server.name} at {contender.size:,} does not find {query.text!r}")
+            missed.append(f"{contender.name} does not find {query.text!r}")
 
     def searches(contender: Contender, agent: Agent, number: int) -> list[Deed]:
         turn = slice(number * calls, (number + 1) * calls)
