@@ -38,7 +38,7 @@ class Crowd:
     times: list[float] = field(default_factory=list)
     saved: dict[str, int] = field(default_factory=dict)  # The id of each acknowledged note, with its number.
     errors: Counter[str] = field(default_factory=Counter)
-    numbers: count = field(default_factory=count)  # type: ignore[type-arg]
+    numbers: count = field(default_factory=count)
 
     async def rush(self, seconds: float, number: int) -> None:
         """All agents call as fast as they are answered, for a time."""
