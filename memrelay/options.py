@@ -99,6 +99,34 @@ OPTIONS = [
         "MEMRELAY_SEARCH_LIMIT", int, 10, "Hits of one page of memory_search where the caller names none.", "Memory"
     ),
     Option(
+        "MEMRELAY_MODEL_DAY_TOKENS",
+        int,
+        2_000_000,
+        "Most tokens that one workspace may use at the model in a day. 0 is no cap.",
+        "Model",
+    ),
+    Option(
+        "MEMRELAY_MODEL_MONTH_TOKENS",
+        int,
+        20_000_000,
+        "Most tokens that one workspace may use at the model in a month. 0 is no cap.",
+        "Model",
+    ),
+    Option(
+        "MEMRELAY_MODEL_PLAIN_HTTP",
+        bool,
+        False,
+        "Allow a model endpoint over unencrypted http outside private networks.",
+        "Model",
+    ),
+    Option(
+        "MEMRELAY_MODEL_RETRY_SECONDS",
+        float,
+        1.0,
+        "Seconds before the first of the three retries of a model request; each further one waits twice as long.",
+        "Model",
+    ),
+    Option(
         "MEMRELAY_SCAN_SECONDS",
         int,
         30,
@@ -132,7 +160,7 @@ OPTIONS = [
         "MEMRELAY_IMPORT_FOLDERS",
         list,
         [],
-        "Folders of this machine that imports over REST and MCP may read. The command may read any.",
+        "Folders of this machine that imports over REST and MCP may read and exports may write. The commands may use any.",
         "Background",
     ),
     Option("MEMRELAY_CURATION_SLOTS", int, 1, "Curations at the same time.", "Background"),
@@ -153,7 +181,7 @@ OPTIONS = [
     ),
 ]
 
-GROUPS = ["General", "Data", "Web", "Memory", "Background"]
+GROUPS = ["General", "Data", "Web", "Memory", "Model", "Background"]
 ABOUT = """# Settings
 
 Every setting is an environment variable; a file `.env` beside `manage.py` may hold them too. Lists are written with

@@ -5,7 +5,8 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management import BaseCommand, CommandError
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from apps.base.errors import MemRelayError
 from apps.memories.doors import scope_for
@@ -15,7 +16,7 @@ from apps.operations.caller import SHARED_PROFILE, Caller
 
 
 class Command(BaseCommand):
-    help = _("Import a folder of Markdown: Obsidian, Basic Memory or plain. The folder is only read.")  # type: ignore[assignment]
+    help = gettext_lazy("Import a folder of Markdown: Obsidian, Basic Memory or plain. The folder is only read.")  # type: ignore[assignment]
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", nargs="?", help=_("the folder"))
