@@ -1,5 +1,6 @@
 """New memories."""
 
+from apps.base.text import nfc
 from apps.memories.doors import scope_for
 from apps.memories.errors import PathRefused
 from apps.memories.ledger import Create, IfExists, commit
@@ -102,7 +103,8 @@ def _create(item: NewMemory, if_exists: IfExists) -> Create:
 
 
 def sound_path(path: str) -> str:
-    """A caller's own path, inside ``memories/``. Raises ``PathRefused``."""
+    """A caller's own path, inside ``memories/``; in NFC, so that both Unicode forms name one file. Raises ``PathRefused``."""
+    path = nfc(path)
     if reason := safe_path_reason(path):
         raise PathRefused(path=path, reason=reason)
     top = path.partition("/")[0]
