@@ -16,9 +16,13 @@ R = TypeVar("R")
 
 
 class OperationForm(forms.Form):
-    """A form whose cleaned fields are an operation's arguments. ``hint``: what to do about a refusal."""
+    """A form whose cleaned fields are an operation's arguments.
+
+    ``hint``: what to do about a refusal; ``existing``: the id of a memory that stands in the way.
+    """
 
     hint = ""
+    existing = ""
     field_of: ClassVar[Mapping[str, str]] = {}  # An argument that the form asks for under another name.
 
     def arguments(self) -> dict[str, Any]:
@@ -37,6 +41,7 @@ class OperationForm(forms.Form):
         else:
             self.add_error(None, str(error))
             self.hint = advice_for(error)
+            self.existing = error.facts["memory_id"] if error.code == "TITLE_TAKEN" else ""
 
 
 def perform(request: HttpRequest, operation: Operation[..., R], form: OperationForm, **more: Any) -> R | None:

@@ -1,10 +1,22 @@
 from django.urls import path
 
-from apps.console.views import checkpoints, clients, dashboard, entrance, history, memories, search, tokens, workspaces
+from apps.console.views import (
+    alarms,
+    checkpoints,
+    clients,
+    dashboard,
+    entrance,
+    history,
+    memories,
+    search,
+    tokens,
+    workspaces,
+)
 
 # Lists stand under the plural and single things under the singular, so that a memory may be called "trash" or "new".
 urlpatterns = [
     path("", dashboard.dashboard, name="dashboard"),
+    path("alarm/<path:scope>", alarms.alarm, name="alarm"),
     path("search", search.search, name="search"),
     path("sign-in", entrance.signing_in, name="sign-in"),
     path("sign-out", entrance.signing_out, name="sign-out"),

@@ -26,6 +26,7 @@ function build(container) {
       tab.tabIndex = each === index ? 0 : -1;
       panels[each].hidden = each !== index;
     });
+    tabs[index].scrollIntoView({ block: "nearest", inline: "nearest" });
     if (focus) tabs[index].focus();
   }
 

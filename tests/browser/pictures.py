@@ -6,12 +6,12 @@ It starts a server of its own, fills it, and looks at each page in both language
 
 import argparse
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.content import fill
+from tests.browser.content import Content, fill
 from tests.browser.entering import first_sign_in
 from tests.browser.looking import ARGUMENTS, LOOKS, Look, cookies, size
 from tests.browser.pages import MISSING, pages
@@ -49,6 +49,10 @@ def _pictures(server: LiveServer, folder: Path, looks: list[Look], wanted: list[
             page.context.add_cookies(cookies(server.url, look[0], look[1]))
             for name, path in paths.items():
                 yield _picture(page, server.url + path, folder / f"{name}.{'.'.join(look)}.png")
+            for name, bring_about in STATES.items():
+                if not wanted or name in wanted:
+                    bring_about(page, content)
+                    yield _shot(page, folder / f"{name}.{'.'.join(look)}.png", full_page=name not in ON_TOP)
             page.context.close()
         browser.close()
 
@@ -59,8 +63,67 @@ def _page(browser: Browser, look: Look, state: object = None) -> Page:
 
 def _picture(page: Page, address: str, file: Path) -> Path:
     page.goto(address)
-    page.screenshot(path=file, full_page=True)
+    return _shot(page, file)
+
+
+def _shot(page: Page, file: Path, *, full_page: bool = True) -> Path:
+    page.screenshot(path=file, full_page=full_page)
     return file
+
+
+def _token_made(page: Page, content: Content) -> None:
+    page.goto(f"{content.url}/tokens/new")
+    page.locator("#id_name").fill("laptop")
+    page.locator("main button.button-primary").click()
+
+
+def _token_refused(page: Page, content: Content) -> None:
+    page.goto(f"{content.url}/tokens/new")
+    page.locator("#id_name").evaluate("field => { field.required = false; }")
+    page.locator("main button.button-primary").click()
+
+
+def _conflict(page: Page, content: Content) -> None:
+    """Open the text for editing, change it elsewhere, save: what both wrote stands side by side."""
+    memory_id = content.ids["checklist"]
+    page.goto(f"{content.url}/memory/{memory_id}/edit")
+    now = content.call("GET", f"/memories/{memory_id}")
+    theirs = {"revision": now["revision"], "body": f"{now['body']}\nOne more line, from an agent.\n"}
+    content.call("PATCH", f"/memories/{memory_id}", theirs)
+    page.locator("#id_body").fill(now["body"].replace("Changelog", "The changelog, in both languages"))
+    page.locator("main button.button-primary").click()
+
+
+def _title_taken(page: Page, content: Content) -> None:
+    page.goto(f"{content.url}/memories/new?project_id={content.ids['relay']}")
+    page.locator("#id_title").fill("Release checklist")
+    page.locator("main button.button-primary").click()
+
+
+def _asked(page: Page, content: Content) -> None:
+    page.goto(f"{content.url}/memory/{content.ids['runbook']}")
+    page.locator("[data-confirm] button").first.click()
+
+
+def _menu(page: Page, content: Content) -> None:
+    page.goto(f"{content.url}/workspaces")
+    for summary in page.locator("summary").all():
+        if summary.is_visible():
+            summary.click()
+    for summary in page.locator(".account-menu-summary").all():
+        if summary.is_visible() and not page.locator(".account-menu[open]").count():
+            summary.click()
+
+
+STATES: dict[str, Callable[[Page, Content], None]] = {
+    "token-made": _token_made,
+    "token-refused": _token_refused,
+    "memory-conflict": _conflict,
+    "memory-title-taken": _title_taken,
+    "memory-delete-asked": _asked,
+    "menu": _menu,
+}
+ON_TOP = ("memory-delete-asked", "menu")  # They lie over the window, not over the page.
 
 
 if __name__ == "__main__":

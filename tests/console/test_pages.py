@@ -7,7 +7,8 @@ from django.test import Client
 
 from apps.accounts.models import User
 from apps.console.urls import urlpatterns
-from apps.memories.models import Memory
+from apps.memories.models import Memory, Scope
+from tests.memories.ledger_world import all_durable, file_of_saved
 from tests.world import World, call
 
 pytestmark = pytest.mark.django_db
@@ -74,7 +75,7 @@ def body_of(world: World, saved: Any) -> str:
 
 @pytest.mark.parametrize("pattern", urlpatterns, ids=lambda pattern: pattern.name)
 def test_no_page_but_the_entrance_opens_for_strangers(pattern: Any, client: Client, db: None) -> None:
-    names = ["memory_id", "checkpoint_id", "project_id", "token_id"]
+    names = ["scope", "memory_id", "checkpoint_id", "project_id", "token_id"]
     path = "/" + str(pattern.pattern).replace("<int:number>", "1")
     for name in names:
         path = path.replace(f"<str:{name}>", "x").replace(f"<path:{name}>", "x")
@@ -188,6 +189,7 @@ def test_a_new_memory_goes_where_it_is_told(world: World, alice: Client) -> None
     again = alice.post("/memories/new", sent).content.decode()
     assert "A memory called “Rain” already exists here" in again
     assert "Choose another title, or edit the memory that has this one." in again
+    assert f'<a href="/memory/{saved.stable_id}">Open that memory</a>' in again
     assert "Take a coat." in again
     assert alice.post("/memories/new", {**sent, "project_id": "global"}).status_code == 302
     assert Memory.objects.count() == 2
@@ -374,6 +376,22 @@ def test_a_first_dashboard_says_how_to_begin(world: World, alice: Client) -> Non
     assert "claude mcp add" in page
     call(world.operator, "memory_save", title="x", body="y")
     assert "First steps" not in text_of(alice, "/")
+
+
+def test_vanished_files_wait_for_somebody_to_decide(world: World, alice: Client, bob: Client) -> None:
+    saved: Any = [call(world.operator, "memory_save", title=f"Night {n}", body="x") for n in range(3)]
+    all_durable()
+    for one in saved:
+        file_of_saved(one).unlink()
+    Scope.objects.filter(key="global/shared").update(alarm={"code": "files_vanished", "missing": 3, "files": 3})
+    assert 'href="/alarm/global/shared"' in text_of(alice, "/")
+    assert "3 of 3 files are gone." in text_of(alice, "/alarm/global/shared")
+    assert "An administrator decides" in text_of(bob, "/alarm/global/shared")
+    assert bob.post("/alarm/global/shared", {"decision": "accept_deletions"}).status_code == 403
+    response = alice.post("/alarm/global/shared", {"decision": "restore_files"}, follow=True)
+    assert "It is decided; 3 memories were put in order." in response.content.decode()
+    assert all(file_of_saved(one).exists() for one in saved)
+    assert alice.get("/alarm/global/shared").status_code == 404
 
 
 def test_a_page_that_is_not_there_says_so_in_the_readers_language(alice: Client) -> None:

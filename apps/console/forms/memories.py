@@ -55,7 +55,7 @@ class MemoryForm(OperationForm):
 
 
 class NewMemoryForm(MemoryForm):
-    project_id = forms.ChoiceField(label=_("Workspace"), required=False)
+    project_id = forms.ChoiceField(label=_("Workspace"))
 
     def __init__(self, *args: Any, places: list[tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

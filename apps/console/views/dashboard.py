@@ -4,6 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
@@ -46,6 +47,10 @@ def dashboard(request: HttpRequest) -> HttpResponse:
 
 
 def waiting(attention: Attention, places: Places) -> dict[str, Any]:
-    """One thing that somebody should look at; its text says what."""
-    place = places.of_scope(attention.scope).name if attention.scope else attention.subject
-    return {"title": str(WAITING[attention.what]).format(place=place), "text": attention.text, "url": ""}
+    """One thing that somebody should look at: what it is about, and where it is decided, if on a page."""
+    return {
+        "title": str(WAITING[attention.what]).format(place=places.of_scope(attention.scope).name),
+        "subject": attention.subject if attention.what in ("notice", "blocked_file") else "",
+        "text": attention.text,
+        "url": reverse("alarm", args=[attention.scope]) if attention.what == "alarm" else "",
+    }
