@@ -29,7 +29,7 @@ from memrelay.rates import Rates
 
 log = logging.getLogger(__name__)
 
-ROOMS = ["profiles", "accounts", "workspaces", "memories", "context", "instance"]
+ROOMS = ["llm", "profiles", "accounts", "workspaces", "memories", "context", "instance"]
 GREEDY = re.compile(r"<path:\w+>$")
 RATES = Rates()
 

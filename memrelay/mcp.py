@@ -21,6 +21,7 @@ from apps.context import mcp as context
 from apps.context.selectors import agent_prompt_get
 from apps.instance import mcp as instance
 from apps.instance.selectors import capabilities_get, dashboard_get
+from apps.llm import mcp as llm
 from apps.memories import mcp as memories
 from apps.operations.caller import Caller
 from apps.operations.mcp import Tool, as_json, no_such_tool, refusal
@@ -86,7 +87,7 @@ RESOURCES = {
     ]
 }
 
-ROOMS = [profiles, accounts, workspaces, memories, context, instance]
+ROOMS = [llm, profiles, accounts, workspaces, memories, context, instance]
 
 
 @cache

@@ -86,6 +86,7 @@ INSTALLED_APPS = [
     "apps.leases",
     "apps.search",
     "apps.secrets",
+    "apps.llm",
     "apps.profiles",
     "apps.accounts",
     "apps.workspaces",
@@ -189,6 +190,7 @@ LOCALE_PATHS = [PROJECT_FOLDER / "locale"]
 # What the rooms tell each other without knowing each other: visible lists, called in this order.
 CHANGE_LISTENERS: list[str] = ["apps.memories.listeners.follow_workspaces"]
 DEPENDENCY_LISTENERS: list[str] = []
+DEPENDENCY_WAITERS: list[str] = []  # Each says how many jobs of its room wait for the model.
 SECRET_VALUE_SOURCES: list[str] = []
 FEATURE_SWITCHES: dict[str, str] = {}
 TOOLS_SERVED = "memrelay.mcp.rooms_tools"
@@ -207,6 +209,8 @@ SWEEP_SECONDS = env("MEMRELAY_SWEEP_SECONDS")
 SETTLE_SECONDS = env("MEMRELAY_SETTLE_SECONDS")
 VANISHED_FILES, VANISHED_PERCENT = env("MEMRELAY_VANISHED_FILES"), env("MEMRELAY_VANISHED_PERCENT")
 FAULT_POINT = env("MEMRELAY_FAULT_POINT")
+MODEL_DAY_TOKENS, MODEL_MONTH_TOKENS = env("MEMRELAY_MODEL_DAY_TOKENS"), env("MEMRELAY_MODEL_MONTH_TOKENS")
+MODEL_PLAIN_HTTP, MODEL_RETRY_SECONDS = env("MEMRELAY_MODEL_PLAIN_HTTP"), env("MEMRELAY_MODEL_RETRY_SECONDS")
 IMPORT_FILE_BYTES, IMPORT_FOLDERS = env("MEMRELAY_IMPORT_FILE_BYTES"), env("MEMRELAY_IMPORT_FOLDERS")
 
 LOGGING: dict[str, Any] = {
@@ -219,6 +223,9 @@ LOGGING: dict[str, Any] = {
     "loggers": {
         "django.request": {"level": "ERROR"},
         "mcp": {"level": "WARNING"},
+        "openai": {"level": "WARNING"},  # Their debug lines hold whole requests.
+        "httpx2": {"level": "WARNING"},
+        "httpcore2": {"level": "WARNING"},
         "django-q": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
     },
 }
