@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 
 from apps.base.errors import NotFound
 from apps.console.markdown import plain
+from apps.instance.selectors import capabilities_get
 from apps.operations.caller import SHARED_PROFILE, Caller
-from apps.profiles.selectors import usage_profile_list
 from apps.workspaces.schemas import ProjectOut
 from apps.workspaces.selectors import project_get, project_list
 
@@ -44,9 +44,8 @@ class Places:
 
     @cached_property
     def spaces(self) -> dict[str, str]:
-        """Memory spaces by their id."""
-        found = usage_profile_list.perform(self.caller, {}).profiles
-        return {profile.profile_id: profile.name for profile in found}
+        """Memory spaces by their id. Unlike the list of profiles this counts no changes, so that it can be asked on every key."""
+        return {space.id: space.name for space in capabilities_get(self.caller).memory_spaces}
 
     @cached_property
     def _known(self) -> dict[str, Place]:

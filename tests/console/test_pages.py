@@ -3,7 +3,9 @@
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from apps.accounts.models import User
 from apps.console.urls import urlpatterns
@@ -141,6 +143,19 @@ def test_pages_follow_each_other_with_their_filters(world: World, alice: Client)
     second = alice.get(following).content.decode()
     assert second.count("row-title") == 5
     assert 'href="/memories?kind=fact"' in second
+
+
+@pytest.mark.parametrize("path", ["/", "/memories", "/search?query=night", "/workspaces", "/memories/trash"])
+def test_a_long_list_asks_the_database_no_more_often_than_a_short_one(world: World, alice: Client, path: str) -> None:
+    def asked(rows: int, first: int) -> int:
+        nights = [{"title": f"Night {first + n}", "body": "x"} for n in range(rows)]
+        call(world.operator, "memory_save_many", memories=nights, project_id=world.workspace.pk)
+        with CaptureQueriesContext(connection) as queries:
+            assert alice.get(path).status_code == 200
+        return len(queries)
+
+    asked(1, 0)
+    assert asked(1, 1) == asked(15, 2)
 
 
 @pytest.mark.parametrize(
