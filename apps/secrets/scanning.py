@@ -9,10 +9,15 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from apps.secrets.rules import RULES, Confidence, Rule
+from apps.secrets.rules import RULES, Confidence, classes_in
+from apps.secrets.trees import by_shortest_word, prefix_tree
 
 KNOWN_VALUE = "known-value"
-SHORTEST_KNOWN_VALUE = 8  # A known value of fewer characters would stand in half of all texts.
+SHORTEST_KNOWN_VALUE = 8  # A known value of fewer characters would stand in half of all texts,
+SHORTEST_KNOWN_WORD = 5  # unless it is a word of its own that mixes letters with figures or signs.
+
+
+Caught = tuple[int, int, str, Confidence]  # From, to, the rule's name, how sure.
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +34,12 @@ class Finding:
 
 def scan(text: str, known_values: Iterable[str] = ()) -> list[Finding]:
     """Every secret in the text, in the order of their places; one inside another is told once."""
-    caught = [*_matches(text), *_known(text, known_values)]
-    return _placed(text, _outermost(caught)) if caught else []
+    caught = [*certain(text), *known(text, known_values)]
+    return placed(text, _outermost(caught)) if caught else []
 
 
-Caught = tuple[int, int, str, Confidence]
-
-
-def _matches(text: str) -> Iterator[Caught]:
+def certain(text: str) -> Iterator[Caught]:
+    """What the rules of high confidence catch."""
     for hit in _ANY_WORD.finditer(text):
         for rule in _RULES_OF[hit.group()]:
             match = rule.pattern.match(text, hit.start())
@@ -48,15 +51,21 @@ def _matches(text: str) -> Iterator[Caught]:
                 break
 
 
-def _known(text: str, values: Iterable[str]) -> Iterator[Caught]:
+def known(text: str, values: Iterable[str]) -> Iterator[Caught]:
+    """The known values, as they stand; short ones only as whole words of letters mixed with something else."""
     for value in values:
-        if len(value) < SHORTEST_KNOWN_VALUE:
+        if len(value) < SHORTEST_KNOWN_WORD or (len(value) < SHORTEST_KNOWN_VALUE and classes_in(value) < 2):
             continue
         start = text.find(value)
         while start >= 0:
             end = start + len(value)
-            yield start, end, KNOWN_VALUE, Confidence.HIGH
+            if len(value) >= SHORTEST_KNOWN_VALUE or _stands_alone(text, start, end):
+                yield start, end, KNOWN_VALUE, Confidence.HIGH
             start = text.find(value, end)
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    return not (text[start - 1 : start].isalnum() or text[end : end + 1].isalnum())
 
 
 def _outermost(caught: list[Caught]) -> list[Caught]:
@@ -67,7 +76,7 @@ def _outermost(caught: list[Caught]) -> list[Caught]:
     return kept
 
 
-def _placed(text: str, caught: list[Caught]) -> list[Finding]:
+def placed(text: str, caught: list[Caught]) -> list[Finding]:
     line_starts = [0, *(match.end() for match in re.finditer(r"\n", text))]
     findings = []
     for start, end, rule, confidence in caught:
@@ -76,26 +85,5 @@ def _placed(text: str, caught: list[Caught]) -> list[Finding]:
     return findings
 
 
-def _prefix_tree(words: Iterable[str]) -> str:
-    """A pattern that matches the shortest of the words at a place.
-
-    The engine tries an alternation branch by branch at every character; a tree has few branches at its top.
-    """
-    followers: dict[str, list[str]] = {}
-    for word in words:
-        if not word:
-            return ""
-        followers.setdefault(word[0], []).append(word[1:])
-    branches = [re.escape(first) + _prefix_tree(rest) for first, rest in sorted(followers.items())]
-    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
-
-
-def _by_shortest_word(rules: Iterable[Rule]) -> dict[str, list[Rule]]:
-    """The rules to try for what the tree can hit: a word that no other word begins."""
-    words = {word for rule in rules for word in rule.words}
-    shortest = {word for word in words if not any(word != other and word.startswith(other) for other in words)}
-    return {hit: [rule for rule in rules if any(word.startswith(hit) for word in rule.words)] for hit in shortest}
-
-
-_RULES_OF = _by_shortest_word(RULES)
-_ANY_WORD = re.compile(_prefix_tree(_RULES_OF))
+_RULES_OF = by_shortest_word(RULES)
+_ANY_WORD = re.compile(prefix_tree(_RULES_OF))
