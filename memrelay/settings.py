@@ -191,6 +191,8 @@ LOCALE_PATHS = [PROJECT_FOLDER / "locale"]
 CHANGE_LISTENERS: list[str] = ["apps.memories.listeners.follow_workspaces"]
 DEPENDENCY_LISTENERS: list[str] = []
 DEPENDENCY_WAITERS: list[str] = []  # Each says how many jobs of its room wait for the model.
+# What the keeper calls every few seconds: each rings for work of its room that waits, with a query or two.
+KEEPER_BELLS = ["apps.memories.jobs.ring_for_waiting", "apps.llm.jobs.ring_if_due"]
 SECRET_VALUE_SOURCES: list[str] = []
 FEATURE_SWITCHES: dict[str, str] = {}
 TOOLS_SERVED = "memrelay.mcp.rooms_tools"

@@ -67,7 +67,11 @@ Enabled = Annotated[bool, Field(description="Whether it is used. Off: nothing is
 TestNow = Annotated[bool, Field(description="Whether to test it right away, as curation_model_connection_test does.")]
 ExpectedRevision = Annotated[
     int,
-    Field(ge=0, description="The revision you read; refused if it is another now. 0: there was none. Default: any."),
+    Field(
+        ge=0,
+        le=2**53,
+        description="The revision you read; refused if it is another now. 0: there was none. Default: any.",
+    ),
 ]
 ModelQuery = Annotated[str, Field(max_length=200, description="Only models whose name contains this.")]
 ProjectArgument = Annotated[

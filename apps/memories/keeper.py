@@ -8,13 +8,13 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections
+from django.utils.module_loading import import_string
 
 from apps.base import clock
 from apps.base.errors import MemRelayError
 from apps.changes.selectors import head
 from apps.leases.owners import sweep_dead_owners
 from apps.leases.services import forget_released
-from apps.memories.jobs import ring_for_waiting
 from apps.memories.ledger.scan import ScanReport, scan
 from apps.memories.ledger.sweep import scopes_with_asides, sweep
 from apps.memories.models import Scope
@@ -72,7 +72,8 @@ class Keeper:
             self.again = sweep(at_once=at_once, also=self.again).scopes
             self.next_sweep = time.monotonic() + settings.SWEEP_SECONDS
         if now >= self.next_jobs:
-            ring_for_waiting()
+            for path in settings.KEEPER_BELLS:
+                import_string(path)()
             self.next_jobs = time.monotonic() + JOBS_SECONDS
         if now >= self.next_scan or wake_file().exists():
             self.scan_all()
