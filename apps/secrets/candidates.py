@@ -60,12 +60,12 @@ SIGN = (
 )
 OPEN = r"(?:\\?[\"'`“”「『‘]|[bfru]{1,2}[\"'])"
 QUOTED = (
-    r"(?:[bfru]{0,2}\"([^\"\\\r\n]{4,128})\"|[bfru]{0,2}'([^'\\\r\n]{4,128})'|`([^`\r\n]{4,128})`"
-    r"|\\\"([^\"\\\r\n]{4,128})\\\"|[“「『‘]([^”」』’\r\n]{4,128})[”」』’])"
+    r"(?:[bfru]{0,2}\"([^\"\\\r\n]{4,2000})\"|[bfru]{0,2}'([^'\\\r\n]{4,2000})'|`([^`\r\n]{4,2000})`"
+    r"|\\\"([^\"\\\r\n]{4,2000})\\\"|[“「『‘]([^”」』’\r\n]{4,2000})[”」』’])"
 )
 # A bare value ends at a space, a quote, or where the next name begins; closing signs behind it are not its own.
 BARE = (
-    r"((?!\[redacted)[!#-&(-_a-{}~]{4,128}?)(?=[,;.)\]}>?*]{0,4}(?:[\s\"'`|]|[^!-~]|$)"
+    r"((?!\[redacted)[!#-&(-_a-{}~]{4,2000}?)(?=[,;.)\]}>?*]{0,4}(?:[\s\"'`|]|[^!-~]|$)"
     r"|[&;,][ ]?[\w .-]{1,30}[=:]|\\[nrt\"']|</)"
 )
 TOLD = r"(?:[ \t](?:for|of|to|on|in)[ \t][^\s:=]{1,40}(?:[ \t][^\s:=]{1,20}){0,2}?)?"
@@ -107,7 +107,7 @@ CANDIDATES: tuple[Rule, ...] = (
     _rule("password", _words(PASSWORDS), r"(?<=-)" + PASSWORD + r"[ \t]+[\"']?" + BARE, is_password),  # --password ...
     _rule("password", ("login ",), r"login [^\s]{1,64}\s{1,10}password " + BARE, is_password),  # .netrc
     _rule("password", _words(PASSWORDS), PASSWORD + r">[ ]?([^<\s]{4,128})[ ]?</", is_password),  # XML
-    _rule("password", ("pass",), r"(?<![A-Za-z])pass[\"'`]?[ \t]{0,4}[:=：][ \t]{0,4}[\"']?" + BARE, is_told_password),
+    _rule("password", ("pass", "pw"), r"(?<![A-Za-z])(?:pass|pw)[\"'`]?[ \t]{0,4}[:=：][ \t]{0,4}[\"']?" + BARE, is_told_password),
     _rule(
         "password",
         ("mysql", "mariadb"),

@@ -29,6 +29,8 @@ ENGLISH = {
     "password told for something": ("the password for the staging box is now {}", WEAK),
     "password changed": ("password changed to {}.", STRONG),
     "password of six figures": ("Password: {}", "482" + "913"),
+    "pw": ("user: bob, pw: {}", STRONG),
+    "long opaque token": ("refresh_token: {}", some(900)),
     "passphrase": ("passphrase: `{}`", STRONG),
     "SQL": ("CREATE USER bob IDENTIFIED BY '{}';", STRONG),
     "connection string": ("Server=db;User Id=sa;Password={};Encrypt=True", STRONG),
