@@ -108,11 +108,11 @@ def _by_name(caller: Caller, reference: str) -> Memory | None:
     for found in (by_path, by_slug, by_alias):
         seen = [m for m in found if may_see(caller, m.scope_id) and (within is None or m.scope_id == within)]
         if seen:
-            return min(seen, key=lambda memory: (memory.status == Status.DELETED, _distance(caller, memory.scope_id)))
+            return min(seen, key=lambda memory: (memory.status == Status.DELETED, distance(caller, memory.scope_id)))
     return None
 
 
-def _distance(caller: Caller, scope_key: str) -> int:
+def distance(caller: Caller, scope_key: str) -> int:
     """The order in which names resolve: workspace, library, own space, shared, then anything else that is visible."""
     near = [global_scope(caller.profile), global_scope(SHARED_PROFILE)]
     if caller.project_id and scope_key == project_scope(caller.project_id):

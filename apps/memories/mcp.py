@@ -31,6 +31,7 @@ TOOLS = [
     Tool(selectors.memory_history),
     Tool(selectors.memory_revision_get),
     Tool(selectors.memory_diff),
+    Tool(selectors.memory_links),
     Tool(selectors.checkpoint_get),
     Tool(selectors.checkpoint_list),
     Tool(selectors.timeline_get),

@@ -304,6 +304,33 @@ class TimelineOut(Answer):
     next_cursor: str = ""
 
 
+class LinkedMemory(Answer):
+    """The other end of a link."""
+
+    memory_id: str
+    title: str
+    resource: str
+    kind: str
+    status: str
+    scope: str
+
+
+class LinkTo(Answer):
+    """A link as it is written, and the memory it leads to; null: there is none that you may see."""
+
+    target: str
+    memory: LinkedMemory | None
+
+
+class LinksOut(Answer):
+    """``is_whole``: these are all links, in both directions."""
+
+    memory_id: str
+    links_to: list[LinkTo]
+    linked_from: list[LinkedMemory]
+    is_whole: bool
+
+
 class AlarmOut(Answer):
     scope: str
     decided: str

@@ -3,6 +3,7 @@
 from apps.memories.selectors.checkpoints import checkpoint_get, checkpoint_latest, checkpoint_list
 from apps.memories.selectors.history import memory_diff, memory_history, memory_revision_get
 from apps.memories.selectors.jobs import job_get, job_list
+from apps.memories.selectors.links import memory_links
 from apps.memories.selectors.memories import memory_get, memory_list
 from apps.memories.selectors.scopes import scope_list
 from apps.memories.selectors.search import memory_search
@@ -17,6 +18,7 @@ __all__ = [
     "memory_diff",
     "memory_get",
     "memory_history",
+    "memory_links",
     "memory_list",
     "memory_revision_get",
     "memory_search",
