@@ -269,7 +269,7 @@ def _garbage(kind: str, schema: dict[str, Any]) -> str:
         "missing": _as_json(instance_of(schema, [], without=first)),
         "schema": _as_json(schema),
         "unknown_ids": _as_json(instance_of(schema, ["mem_00000000000000000000000000"])),
-        "empty": _as_json({name: [] for name in schema.get("properties", {})}),
+        "empty": _as_json({name: [] if isinstance(part, list) else part for name, part in sound.items()}),
         "nothing": "",
     }[kind]
 

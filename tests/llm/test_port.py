@@ -124,6 +124,13 @@ def test_what_is_no_answer_is_refused_and_costs_one_request(model, connect, garb
     assert health().state == "available"  # The endpoint is well; the answer was not.
 
 
+def test_ids_that_do_not_exist_and_empty_lists_are_for_the_one_who_asked_to_judge(model, connect):
+    connect(model)
+    model.answer({"garbage": "unknown_ids"}, {"garbage": "empty"})
+    assert ask().value.source_ids == ["mem_00000000000000000000000000"]
+    assert ask().value.source_ids == []
+
+
 def test_a_broken_answer_can_be_put_in_order_once(model, connect):
     connect(model)
     model.answer({"garbage": "half"}, {"json": NOTE})
@@ -373,6 +380,15 @@ def test_whoever_waits_can_end_the_call_at_once(model, connect):
     record = ModelCall.objects.get(purpose="test.note")
     assert record.outcome == "MODEL_CALL_STOPPED" and record.tokens_in > 0
     assert health().state == "available"
+
+
+def test_whoever_waits_may_look_around_meanwhile(model, connect):
+    connect(model)
+    model.answer({"status": 500}, {"json": NOTE, "delay": 1.2})
+    looks = []
+    answer = ask(while_waiting=looks.append)
+    assert answer.value and answer.requests == 2
+    assert looks and looks == sorted(looks)
 
 
 def test_no_error_and_no_record_holds_the_token_or_the_models_words(model, connect, caplog):
