@@ -231,8 +231,10 @@ def with_body(document: bytes, body: bytes) -> bytes:
 
 
 def compose(metadata: Mapping[str, Value | None], body: bytes) -> bytes:
-    """A new document: these keys in the canonical order, then exactly ``body``, whose kind of line ending it takes."""
-    bom, body = (BOM, body[len(BOM) :]) if body.startswith(BOM) else (b"", body)
+    """A new document: these keys in the canonical order, then exactly ``body``, whose kind of line ending it takes.
+
+    A byte-order mark in front of the body stays there: whoever saved it gets it back.
+    """
     _check_utf8(body)
     newline = _newline_of(body)
     lines: list[str] = []
@@ -241,7 +243,7 @@ def compose(metadata: Mapping[str, Value | None], body: bytes) -> bytes:
             lines += _render(key, value, "")
     fence = b"---" + newline
     ending = newline.decode()
-    return bom + fence + _head_bytes([line + ending for line in lines]) + fence + body
+    return fence + _head_bytes([line + ending for line in lines]) + fence + body
 
 
 def _head_bytes(lines: list[str]) -> bytes:
