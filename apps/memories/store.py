@@ -109,14 +109,17 @@ def take_away(root: Path, path: str, *, mark: str) -> None:
 
 
 @outside_transactions
-def make_durable(files: Iterable[Path]) -> None:
-    """fsync files and their folders; many of them by one syncfs of their file system."""
+def make_durable(root: Path, files: Iterable[Path]) -> None:
+    """fsync files of a scope and every folder above them; many of them by one syncfs of their file system."""
     files = list(files)
-    if len(files) > MANY_FILES and _sync_file_system(files[0].parent):
+    if len(files) > MANY_FILES and _sync_file_system(root):
         return
     for file in files:
         _sync(file)
-    for folder in {file.parent for file in files}:
+    folders = {folder for file in files for folder in file.parents if folder.is_relative_to(root)}
+    if files:
+        folders |= {root.parent, root.parent.parent}  # A scope's own folder may be new, and the one that holds it.
+    for folder in sorted(folders, reverse=True):
         _sync(folder)
 
 

@@ -108,7 +108,7 @@ def _sweep_scope(scope_key: str, paths: list[str], report: SweepReport) -> None:
                 if done := _settled(scope_key, paths.pop(0)):
                     swept.append(done)
     fault("before-sync")
-    store.make_durable(item.file for item in swept)
+    store.make_durable(folder_of(scope_key), [item.file for item in swept])
     fault("after-sync")
     _clear(swept)
     report.cleared += sum(len(item.intents) for item in swept)
