@@ -24,6 +24,7 @@ KEPT = PROJECT / "bench" / ".data"
 RUNS = KEPT / "runs"
 SMALL, LARGE = 1_000, 20_000
 BATCH = 200
+SETTLE_SECONDS = 900.0
 # What a data set depends on: the tables, how texts are cut for the index, the notes, the floor.
 SHAPED_BY = (
     "apps/*/migrations/0*.py",
@@ -106,7 +107,7 @@ def _fill(folder: Path, notes: list[Note]) -> None:
     product = Product(folder / "product")
     with product.running():
         ids = asyncio.run(_save_all(product, notes))
-        product.wait_until_quiet()
+        product.wait_until_quiet(SETTLE_SECONDS)
     _keep_ids(product.folder, ids)
     floor = Floor(folder / "floor")
     store = Store(floor.database)

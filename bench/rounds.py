@@ -18,7 +18,9 @@ from bench.datasets import copy_of
 from bench.servers import Cpu, Product, Server
 
 WARMING_CALLS = 3
+REST_SECONDS = 120.0
 BACKGROUND = ("jobs", "keeper")
+MEMRELAY = "memrelay"
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Contender:
 
     @property
     def name(self) -> str:
-        return f"{'memrelay' if isinstance(self.server, Product) else 'floor'} {self.size:,}"
+        return f"{MEMRELAY if isinstance(self.server, Product) else 'floor'} {self.size:,}"
 
     def milliseconds(self, kind: str) -> float:
         return median(self.times[kind]) * 1000
@@ -94,7 +96,7 @@ def serving(*sizes: int) -> Iterator[list[Pair]]:
 
 def _contender(held: ExitStack, server: Server, size: int, ids: list[str]) -> Contender:
     held.enter_context(server.running())
-    server.wait_until_quiet()
+    server.wait_until_quiet(REST_SECONDS)
     return Contender(server, size, ids, server.pss())
 
 
@@ -143,7 +145,7 @@ class Run:
 
     def end(self) -> None:
         for contender in self.contenders:
-            contender.server.wait_until_quiet(10)  # What the saves left to do belongs to them.
+            contender.server.wait_until_quiet(REST_SECONDS)  # What the saves left to do belongs to them.
         seconds = time.monotonic() - self.began
         ours = processes.cpu_seconds(os.getpid()) - self.own
         for contender, cpu in zip(self.contenders, self.cpus, strict=True):

@@ -19,13 +19,13 @@ PROJECT = Path(__file__).resolve().parent.parent
 START_SECONDS = 90.0
 STOP_SECONDS = 20.0
 QUIET_CORES = 0.05
-QUIET_SECONDS = 1.5
+QUIET_SECONDS = 3.5  # Longer than MemRelay's keeper pauses between two rounds of work.
 CHILDREN = "memrelay-"  # What the names of the processes begin with that `serve` starts.
 FLOOR_TOKEN = "the floor's"
 
 
 class NotServing(Exception):
-    """A server did not start, with the end of its log."""
+    """A server did not start (with the end of its log), or does not come to rest."""
 
 
 class Server:
@@ -105,15 +105,15 @@ class Server:
             roles[pid] = name.removeprefix(CHILDREN) if is_named else roles.get(parent, self.name)
         return roles
 
-    def wait_until_quiet(self, seconds: float = 120.0) -> bool:
-        """Until it has finished what it does after a start, such as its first look at all files."""
+    def wait_until_quiet(self, seconds: float) -> None:
+        """Until it has done what it does after it has answered: its first look at all files, making saves durable."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             before = Cpu(self)
             time.sleep(QUIET_SECONDS)
             if before.used().total() < QUIET_CORES * QUIET_SECONDS:
-                return True
-        return False
+                return
+        raise NotServing(f"{self.name} does not come to rest within {seconds:.0f} s.")
 
     def pss(self) -> Counter[str]:
         """Megabytes by role."""
@@ -182,6 +182,9 @@ class Floor(Server):
 
     def environment(self) -> dict[str, str]:
         return {**super().environment(), "FLOOR_TOKEN": FLOOR_TOKEN}
+
+    def wait_until_quiet(self, seconds: float) -> None:
+        """It has done everything when it answers."""
 
     def lacking(self) -> str:
         with socket.socket() as probe:

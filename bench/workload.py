@@ -14,7 +14,8 @@ SEED = 58_401
 EXACT_KINDS = ("word", "phrase", "chinese", "path", "code")
 LOOSE_KINDS = ("common", "question")
 QUERIES = 120  # Of each kind.
-PLANTED = 600  # len(EXACT_KINDS) * QUERIES: the smallest data set holds them all.
+PLANTED = len(EXACT_KINDS) * QUERIES  # The smallest data set holds them all.
+DECOYS = 0.05  # Of the English notes. Many more, and the largest data set held a page of decoys for each phrase.
 
 
 def _words_of(listed: str) -> list[str]:
@@ -130,7 +131,7 @@ def note(number: int, series: str = "") -> Note:
     is_chinese = plant.is_chinese if plant else dice.random() < 0.307
     write = _chinese_sentence if is_chinese else _english_sentence
     sentences = [plant.sentence] if plant else []
-    if not plant and not is_chinese and dice.random() < 0.25:
+    if not plant and not is_chinese and dice.random() < DECOYS:
         sentences.append(_decoy(dice))
     wanted = dice.randint(430, 1_080)
     while sum(map(len, sentences)) + len(sentences) < wanted:

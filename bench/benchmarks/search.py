@@ -5,6 +5,7 @@ be among the ten that are answered. Common words and questions occur in hundreds
 """
 
 import asyncio
+from collections import defaultdict
 from functools import partial
 
 from bench import tables
@@ -12,7 +13,7 @@ from bench.client import Agent
 from bench.datasets import LARGE, SMALL, prepare
 from bench.registry import Benchmark, Options
 from bench.report import Report
-from bench.rounds import Contender, Deed, in_rounds, serving
+from bench.rounds import MEMRELAY, Contender, Deed, in_rounds, serving
 from bench.workload import EXACT_KINDS, LOOSE_KINDS, Query, queries
 
 KINDS = [*EXACT_KINDS, *LOOSE_KINDS]
@@ -21,12 +22,12 @@ ROUNDS, CALLS = 10, 10  # Calls of each kind. No query comes twice, so that no c
 
 def run(options: Options) -> Report:
     rounds, calls = (3, 4) if options.quick else (ROUNDS, CALLS)
-    missed: list[str] = []
+    missed: dict[str, list[str]] = defaultdict(list)
 
     async def search(contender: Contender, agent: Agent, query: Query) -> None:
         found = await agent.search(query.text)
         if (query.target and query.target not in found) or not found:
-            missed.append(f"{contender.name} does not find {query.text!r}")
+            missed[contender.name].append(query.text)
 
     def searches(contender: Contender, agent: Agent, number: int) -> list[Deed]:
         turn = slice(number * calls, (number + 1) * calls)
@@ -40,7 +41,9 @@ def run(options: Options) -> Report:
         *tables.worst(pairs, LOOSE_KINDS, what="other words", limit=10),
         tables.growth(pairs, EXACT_KINDS, limit=1.5),
     ]
-    return Report(figures, [*tables.times(pairs, KINDS), *tables.costs(pairs)], missed)
+    told = [f"{name} did not find {len(texts)}, such as {texts[0]!r}" for name, texts in missed.items()]
+    ours = [line for line in told if line.startswith(MEMRELAY)]
+    return Report(figures, [*tables.times(pairs, KINDS), *tables.costs(pairs), *told], ours)
 
 
 def make(options: Options) -> None:
