@@ -163,6 +163,20 @@ OPTIONS = [
         "Folders of this machine that imports over REST and MCP may read and exports may write. The commands may use any.",
         "Background",
     ),
+    Option(
+        "MEMRELAY_SOURCE_CHARACTERS",
+        int,
+        20_000,
+        "So much of one memory a curation reads, in characters; of a longer one it reads the beginning and says so.",
+        "Model",
+    ),
+    Option(
+        "MEMRELAY_SOURCE_TOKENS",
+        int,
+        60_000,
+        "So many tokens of sources go into one request of a curation; what is left waits for the next one.",
+        "Model",
+    ),
     Option("MEMRELAY_CURATION_SLOTS", int, 1, "Curations at the same time.", "Background"),
     Option(
         "MEMRELAY_ACCESS_LOG",
