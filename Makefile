@@ -62,7 +62,7 @@ lint: install-dev
 fast: install-dev ## tests in process
 	$(PYTHON) -m pytest -n 2
 
-live: install-dev ## tests with real processes
+live: install-dev outside ## tests with real processes
 	$(PYTHON) -m pytest -o addopts="--strict-markers -p no:playwright" tests/live
 
 browser: install-dev outside ## tests in a real browser
@@ -82,8 +82,7 @@ fmt: install-dev ## format the code
 	$(VENV)/bin/ruff check --fix .
 
 messages: install-dev ## gather texts, compile translations
-	$(PYTHON) manage.py makemessages --locale zh_Hans --no-location --ignore .venv --ignore staticfiles
-	$(VENV)/bin/pybabel compile --domain django --directory locale
+	$(PYTHON) scripts/messages.py
 
 settings: install-dev ## print docs/settings.md
 	$(PYTHON) -m memrelay.options > docs/settings.md

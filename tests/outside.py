@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-APT_SECONDS = 900
+APT_SECONDS = NPM_SECONDS = 900
+NPM_FOLDER = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "memrelay-tests"
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,8 @@ class Thing:
 
     variable: str
     find: Callable[[], str | None]
-    packages: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()  # Debian's
+    modules: tuple[str, ...] = ()  # npm's, kept in ``NPM_FOLDER``
     advice: str = ""
 
 
@@ -52,8 +54,15 @@ def newer_python() -> str | None:
 def newer_node() -> str | None:
     """Node 22.7 or newer, which the MCP Inspector needs."""
     ask = "const [a, b] = process.versions.node.split('.'); process.exit(a > 22 || (a == 22 && b >= 7) ? 0 : 1)"
-    found = shutil.which("node")
-    return found if found and _works([found, "-e", ask]) else None
+    own = NPM_FOLDER / "node_modules" / "node" / "bin" / "node"
+    candidates = filter(None, [shutil.which("node"), str(own)])
+    return next((path for path in candidates if _works([path, "-e", ask])), None)
+
+
+def from_npm(file: str) -> Callable[[], str | None]:
+    """A file that ``npm install`` puts into the folder."""
+    path = NPM_FOLDER / "node_modules" / file
+    return lambda: str(path) if path.exists() else None
 
 
 THINGS = {
@@ -67,8 +76,17 @@ THINGS = {
         "CHINESE_FONT", chinese_font, packages=("fontconfig", "fonts-noto-cjk"), advice="install fonts-noto-cjk"
     ),
     "newer python": Thing("NEWER_PYTHON", newer_python, advice="name a Python 3.12 or newer in NEWER_PYTHON"),
-    "newer node": Thing("NEWER_NODE", newer_node, advice="name a Node 22.7 or newer in NEWER_NODE"),
+    "newer node": Thing(
+        "NEWER_NODE", newer_node, modules=("node@22",), advice="name a Node 22.7 or newer in NEWER_NODE"
+    ),
+    "inspector": Thing(
+        "MCP_INSPECTOR",
+        from_npm(".bin/mcp-inspector"),
+        modules=("@modelcontextprotocol/inspector@2.12.0",),
+        advice="install npm, or name the MCP Inspector's program in MCP_INSPECTOR",
+    ),
 }
+LIVE_THINGS = ["newer node", "inspector"]
 BROWSER_THINGS = ["chromium", "chinese font"]
 
 
@@ -88,7 +106,22 @@ def needed(name: str) -> str:
 
 
 def install(names: list[str]) -> None:
-    """Install by apt what is missing, if this user may."""
+    """Install what is missing: by npm into a folder of the tests' own, by apt if this user may."""
+    _install_by_npm([module for name in names if not found(name) for module in THINGS[name].modules])
+    _install_by_apt(names)
+
+
+def _install_by_npm(modules: list[str]) -> None:
+    npm = shutil.which("npm")
+    if not modules or not npm:
+        return
+    NPM_FOLDER.mkdir(parents=True, exist_ok=True)
+    command = [npm, "install", "--prefix", str(NPM_FOLDER), "--no-audit", "--no-fund", "--silent", *modules]
+    if subprocess.run(command, timeout=NPM_SECONDS, check=False).returncode:
+        print(f"npm could not install {', '.join(modules)}; the tests that need it cannot run.")
+
+
+def _install_by_apt(names: list[str]) -> None:
     missing = [package for name in names if not found(name) for package in THINGS[name].packages]
     if not missing or os.geteuid() != 0 or not shutil.which("apt-get"):
         return
@@ -102,10 +135,11 @@ def install(names: list[str]) -> None:
 
 
 def main() -> int:
-    install(BROWSER_THINGS)
-    for name in BROWSER_THINGS:
+    names = sys.argv[1:] or [*LIVE_THINGS, *BROWSER_THINGS]
+    install(names)
+    for name in names:
         print(f"{name}: {found(name) or 'missing; ' + THINGS[name].advice}")
-    return int(os.environ.get("CI") == "true" and not all(map(found, BROWSER_THINGS)))
+    return int(os.environ.get("CI") == "true" and not all(map(found, names)))
 
 
 def _works(command: list[str]) -> bool:
