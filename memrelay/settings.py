@@ -194,6 +194,12 @@ DEPENDENCY_LISTENERS: list[str] = []
 DEPENDENCY_WAITERS: list[str] = []  # Each says how many jobs of its room wait for the model.
 # What the keeper calls every few seconds: each rings for work of its room that waits, with a query or two.
 KEEPER_BELLS = ["apps.memories.jobs.ring_for_waiting", "apps.llm.jobs.ring_if_due"]
+JOB_DOINGS = {
+    "import": "apps.memories.transfer.importing.run_import",
+    "export": "apps.memories.transfer.exporting.run_export",
+    "delete": "apps.instance.workspaces_jobs.run_deletion",
+    "merge": "apps.instance.workspaces_jobs.run_merging",
+}
 SECRET_VALUE_SOURCES: list[str] = []
 FEATURE_SWITCHES: dict[str, str] = {}
 TOOLS_SERVED = "memrelay.mcp.rooms_tools"

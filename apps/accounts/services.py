@@ -4,7 +4,7 @@ from django.utils.translation import gettext as _
 
 from apps.accounts.errors import TokenNotFound, WorkspaceNotFound
 from apps.accounts.keys import HINT_CHARACTERS, digest_of, new_token
-from apps.accounts.models import McpToken
+from apps.accounts.models import McpToken, User
 from apps.accounts.schemas import (
     ExpiresDays,
     Replace,
@@ -97,8 +97,24 @@ def usage_profile_token_bind(
         return TokenList(tokens=[described(token) for token in bound])
 
 
+def revoke_tokens_of(project_id: str) -> int:
+    """Revoke every token that is bound to a workspace which ends."""
+    return McpToken.objects.filter(project_id=project_id, revoked_at=None).update(revoked_at=clock.now())
+
+
+def rebind_tokens_of(project_id: str, to: str) -> int:
+    """Bind the tokens of a workspace that was merged to the one it went into, revoked ones too."""
+    return McpToken.objects.filter(project_id=project_id).update(project_id=to)
+
+
+def leave_profile(profile_id: str, to: str) -> None:
+    """Let everybody who works in a memory space that ends work in another one."""
+    McpToken.objects.filter(profile_id=profile_id).update(profile_id=to)
+    User.objects.filter(profile_id=profile_id).update(profile_id=to)
+
+
 def _check_workspace(project_id: str | None) -> None:
     # Workspaces are neighbours; the relation leads there without an import.
     projects = McpToken.project.field.related_model._default_manager
-    if project_id is not None and not projects.filter(pk=project_id).exists():
+    if project_id is not None and not projects.filter(pk=project_id, deleted_at=None).exists():
         raise WorkspaceNotFound(project_id=project_id)

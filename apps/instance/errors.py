@@ -17,6 +17,13 @@ class ServerRuns(MemRelayError):
     hint = _("Stop it first: what it writes meanwhile would be lost.")
 
 
+class WorkUnderWay(MemRelayError):
+    code = "JOBS_UNDER_WAY"
+    status = 409
+    sentence = _("A job is under way here ({job_ids}), so nothing was changed.")
+    hint = _("Wait until it has ended, or stop it for good with job_stop.")
+
+
 class DatabaseThere(MemRelayError):
     code = "DATABASE_THERE"
     status = 409

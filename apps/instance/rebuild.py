@@ -83,6 +83,7 @@ def recreate(told: Told = lambda done, total: None) -> Report:
         for scope in scopes:
             _make_owner(scope, report)
         _make_profiles(scopes)
+        _lead_on(scopes)
     operation = open_operation(caller, "rebuild", "Rebuilt from the Markdown files.")
 
     def step(count: int) -> None:
@@ -106,6 +107,8 @@ def recreate(told: Told = lambda done, total: None) -> Report:
 
 def _make_owner(scope: FoundScope, report: Report) -> None:
     kind, _, name = scope.key.partition("/")
+    if (scope.content or {}).get("ended") and not scope.documents:
+        return  # A memory space that was deleted.
     if kind == "project":
         _make_workspace(name, _told_of(scope, "workspace"))
         report.workspaces += 1
@@ -132,7 +135,7 @@ def _make_workspace(project_id: str, told: dict[str, Any]) -> None:
     Project.objects.create(
         id=project_id,
         name=name,
-        slug=_free_slug(_text(told, "slug", 80) or name),
+        slug=project_id if told.get("slug") == project_id else _free_slug(_text(told, "slug", 80) or name),
         description=_text(told, "description", 2000),
         external_key=_free_key("external_key", _text(told, "external_key", 200)),
         git_remote=_text(told, "git_remote", 1000),
@@ -141,9 +144,19 @@ def _make_workspace(project_id: str, told: dict[str, Any]) -> None:
         workspace_type=kind if kind in WorkspaceType.values else WorkspaceType.GENERAL,
         template=fields["template"] if isinstance(fields.get("template"), list) else None,
         archived_at=_moment(told, "archived_at"),
+        deleted_at=_moment(told, "deleted_at"),
         created_at=_moment(told, "created_at") or now,
         updated_at=_moment(told, "updated_at") or now,
     )
+
+
+def _lead_on(scopes: list[FoundScope]) -> None:
+    """Let workspaces that were merged lead to the one they went into, once all are there."""
+    for scope in scopes:
+        into = _text(_told_of(scope, "workspace"), "merged_into", 40)
+        if into and Project.objects.filter(pk=into).exists():
+            gone = Project.objects.filter(pk=scope.key.removeprefix("project/"), deleted_at__isnull=False)
+            gone.exclude(pk=into).update(merged_into=into)
 
 
 def _told_of(scope: FoundScope, what: str) -> dict[str, Any]:

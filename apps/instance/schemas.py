@@ -73,6 +73,43 @@ class CapabilitiesOut(BaseModel):
     operations: dict[str, list[str]]
 
 
+class EndingLine(BaseModel):
+    """Where one kind of thing goes. ``text`` says it as a sentence."""
+
+    what: Literal[
+        "memories", "archived", "checkpoints", "curated", "trash", "attributed", "tokens", "people", "names", "history"
+    ]
+    count: int
+    goes: Literal["deleted", "moved", "stays", "revoked", "rebound", "freed", "leads_on"]
+    text: str
+
+
+class Renamed(BaseModel):
+    """A document that gets another slug where it goes; the old one keeps leading to it."""
+
+    memory_id: str
+    title: str
+    slug: str
+
+
+class EndingPreview(BaseModel):
+    """What a deletion or a merging would do. ``obstacles`` are why it would be refused now; ``documents`` is how many change."""
+
+    subject: Named
+    into: Named | None
+    documents: int
+    at_once: bool = Field(
+        description="Whether the call itself does it; else a job does, and job_get tells how far it is."
+    )
+    lines: list[EndingLine]
+    renamed: list[Renamed] = Field(description="The first 50.")
+    obstacles: list[str]
+
+
+class BellsReleased(BaseModel):
+    released: int
+
+
 class HealthPart(BaseModel):
     part: str
     name: str

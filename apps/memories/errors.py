@@ -32,7 +32,7 @@ class CheckpointUnknown(NotFound):
 class JobUnknown(NotFound):
     code = "JOB_NOT_FOUND"
     sentence = _("There is no job {job_id} here.")
-    hint = _("job_list lists imports and exports.")
+    hint = _("job_list lists those there are.")
 
 
 class JobOver(MemRelayError):

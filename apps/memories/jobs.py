@@ -1,6 +1,7 @@
 """What django-q2 calls by dotted path, and the sweep that rings again. Takes ids, may run twice, may be killed anywhere."""
 
 from django.conf import settings
+from django.utils.module_loading import import_string
 
 from apps.base.bells import ring
 from apps.leases.held import slot_key
@@ -8,29 +9,31 @@ from apps.leases.selectors import is_held
 from apps.leases.services import slot
 from apps.memories.ledger.operations import close_operation
 from apps.memories.models import FolderJob, LogicalOperation
-from apps.memories.transfer.exporting import run_export
 from apps.memories.transfer.importing import NAME as IMPORT_NAME
-from apps.memories.transfer.importing import run_import
-from apps.memories.transfer.running import Watch, job_key, run
+from apps.memories.transfer.running import Doing, Watch, job_key, run
 
 RUN_FOLDER_JOB = "apps.memories.jobs.run_folder_job"
 SLOT = "long"
 LOOKED_AT = 50
-DOINGS = {FolderJob.IMPORT: run_import, FolderJob.EXPORT: run_export}
 
 
 def run_folder_job(job_id: str) -> None:
-    """Work on an import or export, in a slot for long work; without a free one the sweep rings again (L-28)."""
+    """Work on a job, in a slot for long work; without a free one the sweep rings again (L-28)."""
     with slot(SLOT) as held:
         if held is None:
             return
-        run(job_id, DOINGS)
+        run(job_id, doings())
     ring_for_waiting()
 
 
-def run_here(job_id: str, watch: Watch) -> bool:
+def doings() -> dict[str, Doing]:
+    """What each kind of job does (``settings.JOB_DOINGS``): some belong to rooms that this one does not know."""
+    return {kind: import_string(path) for kind, path in settings.JOB_DOINGS.items()}
+
+
+def run_here(job_id: str, watch: Watch | None = None) -> bool:
     """Work on a job in this process, for a person who watches. False where another process works on it."""
-    return run(job_id, DOINGS, watch)
+    return run(job_id, doings(), watch)
 
 
 def ring_for_waiting() -> str:

@@ -6,18 +6,16 @@ from apps.base import clock
 from apps.changes.models import Change
 from apps.memories import scope_files
 from apps.memories.models import FileIntent, Scope
-from apps.memories.scopes import SCOPE_FILE, project_scope
+from apps.memories.scopes import SCOPE_FILE
 from apps.memories.store import digest
 
 
 def follow_workspaces(changes: Sequence[Change]) -> None:
-    """Have ``.memrelay/scope.json`` of a changed workspace written; rows only, the sweep writes the file."""
+    """Have ``.memrelay/scope.json`` of a changed workspace or memory space written; rows only, the sweep writes the file."""
     for change in changes:
-        if change.resource != "project":
+        if change.resource not in ("project", "profile"):
             continue
-        scope, _ = Scope.objects.get_or_create(
-            key=project_scope(change.stable_id), defaults={"reserved_revisions": 1000}
-        )
+        scope, _ = Scope.objects.get_or_create(key=change.scope_key, defaults={"reserved_revisions": 1000})
         content = scope_files.render(scope)
         FileIntent.objects.create(
             scope=scope,

@@ -307,7 +307,10 @@ class MemoryLink(models.Model):
 
 
 class FolderJob(models.Model):
-    """An import or export that outlives a request: durable, with progress, stoppable, resumable."""
+    """Work on many documents that outlives a request: durable, with progress, stoppable, resumable.
+
+    An import or export of a folder; or the deletion or the move of all that a scope holds, which ``settings.JOB_DOINGS`` names.
+    """
 
     class State(models.TextChoices):
         WAITING = "waiting", _("Waiting")
@@ -317,13 +320,15 @@ class FolderJob(models.Model):
         CANCELLED = "cancelled", _("Cancelled")
         FAILED = "failed", _("Failed")
 
-    IMPORT, EXPORT = "import", "export"
+    IMPORT, EXPORT, DELETE, MERGE = "import", "export", "delete", "merge"
+    KINDS = [(IMPORT, _("Import")), (EXPORT, _("Export")), (DELETE, _("Deletion")), (MERGE, _("Merging"))]
 
     id = models.CharField(max_length=40, primary_key=True)
-    kind = models.CharField(max_length=10, choices=[(IMPORT, _("Import")), (EXPORT, _("Export"))])
+    kind = models.CharField(max_length=10, choices=KINDS)
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
-    folder = models.TextField()
+    folder = models.TextField()  # Empty where no folder is involved.
     scope_key = models.CharField(max_length=80)
+    target_key = models.CharField(max_length=80, blank=True, default="")  # Where everything of the scope moves to.
     operation = models.ForeignKey(LogicalOperation, on_delete=models.PROTECT, null=True, related_name="+")
     actor = models.CharField(max_length=120)
     profile = models.CharField(max_length=64)

@@ -355,7 +355,9 @@ class ScopeListOut(Answer):
     scopes: list[ScopeItem]
 
 
-FolderText = Annotated[str, Field(description="Absolute path of a folder on the server.", min_length=1, max_length=2000)]
+FolderText = Annotated[
+    str, Field(description="Absolute path of a folder on the server.", min_length=1, max_length=2000)
+]
 JobRef = Annotated[str, Field(description="The job's id.", min_length=1, max_length=40)]
 JobStateName = Annotated[
     Literal["any", "waiting", "running", "paused", "completed", "cancelled", "failed"],
@@ -373,7 +375,8 @@ class JobReport(Answer):
 
 
 class JobOut(Answer):
-    """An import or export. ``imported`` counts new memories, in an export files; ``reports`` holds the first 200."""
+    """A job on many documents. ``imported`` counts new memories, in an export files; ``updated`` those changed, moved or deleted;
+    ``reports`` holds the first 200."""
 
     job_id: str
     kind: str
@@ -381,6 +384,7 @@ class JobOut(Answer):
     folder: str
     scope: str
     project_id: str | None = None
+    target: str = ""
     operation_id: str = ""
     total: int
     done: int

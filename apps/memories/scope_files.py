@@ -25,18 +25,22 @@ def render(scope: Scope) -> bytes:
     kind, _, name = scope.key.partition("/")
     if kind == "project" and (project := Project.objects.filter(pk=name).first()):
         content["workspace"] = {field: getattr(project, field) for field in PROJECT_FIELDS} | _times(project)
-    if kind == "global" and (profile := Profile.objects.filter(pk=name).values("id", "name", "description").first()):
-        content["profile"] = profile
+    if kind == "global":
+        profile = Profile.objects.filter(pk=name).values("id", "name", "description").first()
+        content |= {"profile": profile} if profile else {"ended": True}
     return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()
 
 
 def _times(project: Project) -> dict[str, str | None]:
-    archived = project.archived_at
-    return {
+    archived, deleted = project.archived_at, project.deleted_at
+    times = {
         "archived_at": archived.isoformat() if archived else None,
         "created_at": project.created_at.isoformat(),
         "updated_at": project.updated_at.isoformat(),
     }
+    if deleted:
+        times |= {"deleted_at": deleted.isoformat(), "merged_into": project.merged_into_id}
+    return times
 
 
 def parse(content: bytes) -> dict[str, Any]:

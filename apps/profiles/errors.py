@@ -15,6 +15,15 @@ class ProfileDisabled(MemRelayError):
     hint = _("Choose another one, or enable it with usage_profile_save.")
 
 
+class ProfileInUse(MemRelayError):
+    """WS-049: what belongs to a space must not lose its owner."""
+
+    code = "PROFILE_IN_USE"
+    status = 409
+    sentence = _("The memory space {profile_id} still has {sources} sources, so it was not deleted.")
+    hint = _("Name in migrate_to the memory space they go to, or delete them first.")
+
+
 class SharedStays(MemRelayError):
     """``shared`` belongs to the team; what belongs to nobody else lies there (WS-040)."""
 

@@ -5,6 +5,8 @@ from apps.base.errors import Denied, Invalid, NotFound
 from apps.base.ids import new_id
 from apps.base.text import DEVICE_NAMES, clean_line, slug_for, with_suffix
 from apps.base.transactions import short_transaction
+from apps.changes.models import Change
+from apps.changes.services import record
 from apps.operations.caller import SHARED_PROFILE, Caller, Right
 from apps.operations.operation import Effect, operation
 from apps.profiles.errors import ProfileDisabled, SharedStays
@@ -43,6 +45,22 @@ def usage_profile_save(
         return described([profile], with_tokens=True)[0]
 
 
+def end(caller: Caller, profile: Profile) -> None:
+    """Take a memory space away, inside the caller's transaction. Nobody may work in it any more."""
+    change = Change(
+        kind="profile.deleted",
+        scope_key=f"global/{profile.pk}",
+        resource="profile",
+        stable_id=profile.pk[:40],
+        origin=caller.origin,
+        actor=caller.name[:120],
+        profile=caller.profile,
+        at=clock.now(),
+    )
+    profile.delete()
+    record([change])
+
+
 def _saved(profile_id: str | None, changes: dict[str, object]) -> Profile:
     profile = Profile.objects.filter(pk=profile_id).first() if profile_id else None
     if profile is None:
@@ -59,6 +77,8 @@ def _made(profile_id: str | None, changes: dict[str, object]) -> Profile:
         raise Invalid(fields={"name": _("A new memory space needs a name.")})
     if profile_id in DEVICE_NAMES:
         raise Invalid(fields={"profile_id": _("Windows keeps this name for a device.")})
+    if profile_id and _was_deleted(profile_id):
+        raise Invalid(fields={"profile_id": _("This was a memory space that is deleted; its history stays its own.")})
     return Profile.objects.create(pk=profile_id or _free_id(str(changes["name"])), **changes)
 
 
@@ -68,9 +88,17 @@ def _free_id(name: str) -> str:
     if not slug.isascii():
         return new_id("space").replace("_", "-")
     number = 1
-    while Profile.objects.filter(pk=with_suffix(slug, number)).exists():
+    while _is_known(with_suffix(slug, number)):
         number += 1
     return with_suffix(slug, number)
+
+
+def _is_known(profile_id: str) -> bool:
+    return Profile.objects.filter(pk=profile_id).exists() or _was_deleted(profile_id)
+
+
+def _was_deleted(profile_id: str) -> bool:
+    return Change.objects.filter(kind="profile.deleted", scope_key=f"global/{profile_id}").exists()
 
 
 def _bind(token_id: str, profile: Profile) -> None:

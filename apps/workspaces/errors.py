@@ -13,6 +13,20 @@ class NothingMatches(NotFound):
     hint = _("project_resolve_or_create makes one; project_list names those there are.")
 
 
+class WorkspaceArchived(MemRelayError):
+    code = "WORKSPACE_ARCHIVED"
+    status = 409
+    sentence = _("The workspace {project_id} is archived and takes no changes; nothing was written.")
+    hint = _("Reading goes on. project_unarchive takes it out of the archive.")
+
+
+class WorkspaceDeleted(MemRelayError):
+    code = "WORKSPACE_DELETED"
+    status = 409
+    sentence = _("The workspace {project_id} was deleted and takes no changes; nothing was written.")
+    hint = _("Its history can still be read. project_resolve_or_create makes a new workspace.")
+
+
 class ProjectTaken(MemRelayError):
     """Slug, external key and remote each name one workspace."""
 

@@ -12,4 +12,6 @@ TOOLS = [
     Tool(selectors.project_get),
     Tool(services.project_create),
     Tool(services.project_update),
+    Tool(services.project_archive),
+    Tool(services.project_unarchive),
 ]

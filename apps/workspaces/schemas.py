@@ -46,7 +46,9 @@ TypeWanted = Annotated[
     ),
 ]
 TypeListed = Annotated[TypeOfWorkspace, Field(description="Only workspaces of this type.")]
-Archived = Annotated[bool, Field(description="Whether it is put away: lists leave it out, reads and writes go on.")]
+Archived = Annotated[
+    bool, Field(description="Whether it is put away: lists leave it out, reads go on, writes are refused.")
+]
 ArchivedListed = Annotated[
     Literal["no", "yes", "any"], Field(description="Whether to list workspaces in use, those put away, or both.")
 ]

@@ -27,7 +27,8 @@ from apps.workspaces.schemas import (
 )
 
 ID_PREFIX = "prj"  # No slug holds an underscore, so that an id and a slug never look alike.
-FIND = {column: f"SELECT id FROM {Project._meta.db_table} WHERE {column} = %s" for column in ("id", "slug")}  # noqa: S608
+LIVING = f"SELECT id FROM {Project._meta.db_table} WHERE deleted_at IS NULL"  # noqa: S608 - a name of ours
+FIND = {column: f"{LIVING} AND {column} = %s" for column in ("id", "slug")}
 
 
 def project_for(caller: Caller, project_id: str) -> Project:
@@ -36,8 +37,8 @@ def project_for(caller: Caller, project_id: str) -> Project:
     A bound connection reaches its own alone; any other one is refused alike, whether it exists or not.
     """
     if caller.project_id is not None:
-        own = Project.objects.filter(pk=caller.project_id).first()
-        if own is None or not _is_called(own, project_id):
+        own = Project.objects.filter(pk=caller.project_id, deleted_at=None).first()
+        if own is None or not (_is_called(own, project_id) or by_name(project_id) == own):
             raise WorkspaceMismatch()
         return own
     project = by_name(project_id)
@@ -58,21 +59,29 @@ def project_id_of_call(caller: Caller, named: str | None) -> str | None:
     column, value = ("id", named) if named.startswith(f"{ID_PREFIX}_") else ("slug", slug_for(named))
     with connection.cursor() as cursor:
         row = cursor.execute(FIND[column], [value]).fetchone()
-    if row is None:
-        raise ProjectNotFound(project=named)
-    return str(row[0])
+    return str(row[0]) if row else project_for(caller, named).pk
 
 
 def projects_for(caller: Caller) -> QuerySet[Project]:
     """The workspaces a caller sees: all of them, or the one its connection is bound to (D-08b)."""
-    return Project.objects.all() if caller.project_id is None else Project.objects.filter(pk=caller.project_id)
+    living = Project.objects.filter(deleted_at=None)
+    return living if caller.project_id is None else living.filter(pk=caller.project_id)
 
 
 def by_name(name: str) -> Project | None:
     """The workspace with this id or slug."""
     if name.startswith(f"{ID_PREFIX}_"):
-        return Project.objects.filter(pk=name).first()
-    return Project.objects.filter(slug=slug_for(name)).first()
+        return living(Project.objects.filter(pk=name).first())
+    return living(Project.objects.filter(slug=slug_for(name)).first())
+
+
+def living(project: Project | None) -> Project | None:
+    """The workspace itself; one that was merged leads to the one it went into, one that was deleted nowhere."""
+    seen: set[str] = set()
+    while project is not None and project.deleted_at is not None:
+        seen.add(project.pk)
+        project = None if project.merged_into_id in seen else project.merged_into
+    return project
 
 
 def by_identity(*, slug: str | None, external_key: str | None, git_remote: str | None) -> Project | None:
@@ -85,7 +94,7 @@ def by_identity(*, slug: str | None, external_key: str | None, git_remote: str |
     if git_remote:
         remote_key = remote_key_of(git_remote)
         lookups.append(lambda: Project.objects.filter(git_remote_key=remote_key))
-    return next((project for lookup in lookups if (project := lookup().first())), None)
+    return next((project for lookup in lookups if (project := living(lookup().first()))), None)
 
 
 def remote_key_of(git_remote: str) -> str:

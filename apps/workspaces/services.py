@@ -36,6 +36,7 @@ from apps.workspaces.selectors import (
     check_reach,
     described,
     facts_of,
+    living,
     project_for,
     remote_key_of,
 )
@@ -154,6 +155,38 @@ def project_update(
         return described(_changed(caller, project, fields))
 
 
+@operation(needs=Right.WRITE, answers=ProjectOut, effect=Effect.CHANGES, repeatable=True)
+def project_archive(caller: Caller, *, project_id: ProjectId) -> ProjectOut:
+    """Put a workspace away: lists leave it out, reads go on, writes are refused until project_unarchive."""
+    return _put(caller, project_id, away=True)
+
+
+@operation(needs=Right.WRITE, answers=ProjectOut, effect=Effect.CHANGES, repeatable=True)
+def project_unarchive(caller: Caller, *, project_id: ProjectId) -> ProjectOut:
+    """Take a workspace out of the archive: it takes changes again."""
+    return _put(caller, project_id, away=False)
+
+
+def _put(caller: Caller, project_id: str, *, away: bool) -> ProjectOut:
+    with short_transaction():
+        project = project_for(caller, project_id)
+        if away is (project.archived_at is not None):
+            return described(project)
+        return described(_changed(caller, project, {"archived_at": clock.now() if away else None}))
+
+
+def end(caller: Caller, project: Project, *, merged_into: Project | None = None) -> None:
+    """Take a workspace away for everybody, inside the caller's transaction; its row stays, since history speaks of it.
+
+    Its names are free again, unless it went into another one: then they lead there.
+    """
+    now = clock.now()
+    fields: dict[str, Any] = {"deleted_at": now, "archived_at": project.archived_at or now, "merged_into": merged_into}
+    if merged_into is None:
+        fields |= {"slug": project.pk, "external_key": None, "git_remote_key": None}  # No slug looks like an id.
+    _changed(caller, project, fields, "workspace.merged" if merged_into else "workspace.deleted")
+
+
 def _fields(**given: Any) -> dict[str, Any]:
     """Columns from arguments: one line each, no credentials, the default type where none is named (WS-011)."""
     fields = dict(given)
@@ -190,9 +223,12 @@ def _check_free(fields: dict[str, Any], *, but: Project | None = None) -> None:
         value = fields.get(column)
         if value is None:
             continue
-        holder = Project.objects.filter(**{column: value}).exclude(pk=but.pk if but else "").only("pk").first()
-        if holder is not None:
+        holder = Project.objects.filter(**{column: value}).exclude(pk=but.pk if but else "").first()
+        if holder is None:
+            continue
+        if but is None or living(holder) != but:
             raise ProjectTaken(field=field)
+        Project.objects.filter(pk=holder.pk).update(**{column: None})  # It was merged into this one, and gives it up.
 
 
 def _made(caller: Caller, wanted_slug: str, fields: dict[str, Any]) -> Project:
@@ -204,7 +240,7 @@ def _made(caller: Caller, wanted_slug: str, fields: dict[str, Any]) -> Project:
     return project
 
 
-def _changed(caller: Caller, project: Project, fields: dict[str, Any]) -> Project:
+def _changed(caller: Caller, project: Project, fields: dict[str, Any], kind: str = "workspace.updated") -> Project:
     changes = {field: value for field, value in fields.items() if getattr(project, field) != value}
     if not changes:
         return project
@@ -213,7 +249,7 @@ def _changed(caller: Caller, project: Project, fields: dict[str, Any]) -> Projec
     project.revision += 1
     project.updated_at = clock.now()
     project.save(update_fields=[*changes, "revision", "updated_at"])
-    _record(caller, project, "workspace.updated")
+    _record(caller, project, kind)
     return project
 
 

@@ -53,7 +53,7 @@ def alice(world: World) -> Agent:
 def lived_in(world: World, alice: Agent) -> str:
     """A data folder with a bit of everything; answers the workspace's id."""
     project = world.workspace.pk
-    call(world.operator, "project_update", project_id=project, description="Carries 消息.", archived=True)
+    call(world.operator, "project_update", project_id=project, description="Carries 消息.")
     save = alice.call
     kettle = save(
         "memory_save", title="茶壶 Kettle", body="Error BENCH-100821; don't use.\r\n", tags=["iron", "热"], kind="rule"
@@ -78,6 +78,7 @@ def lived_in(world: World, alice: Agent) -> str:
     document = Create(title="Handbook", body=b"Curated kettle.\n", resource=Resource.CURATED, if_exists=IfExists.NEW)
     commit(world.operator, f"project/{project}", [document], name="curation")
     save("memory_save_many", memories=[{"title": f"Many {number}", "body": f"kettle {number}"} for number in range(5)])
+    call(world.operator, "project_archive", project_id=project)
     all_durable()
     return project
 

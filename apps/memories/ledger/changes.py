@@ -13,7 +13,7 @@ from apps.memories.documents import Facts
 from apps.memories.errors import RevisionUnknown, TitleTaken, WrongResource, WrongState
 from apps.memories.frontmatter import Value
 from apps.memories.ledger import names
-from apps.memories.ledger.record import ARCHIVE, OUTSIDE_EDIT_KEPT, Outcome, Recording
+from apps.memories.ledger.record import ARCHIVE, AREAS, OUTSIDE_EDIT_KEPT, Outcome, Recording
 from apps.memories.models import Kind, Memory, MemoryRevision, Resource, Status
 from apps.memories.store import Signature
 
@@ -244,10 +244,14 @@ class Depart:
     memory_id: str
     revision: int | None
     baggage: Baggage
+    as_part_of_all: bool = False  # The whole scope goes: checkpoints and archived memories too.
 
     def apply(self, recording: Recording) -> Outcome:
-        memory = _own_memory(recording, self.memory_id, self.revision)
-        _require(memory, Status.ACTIVE)
+        if self.as_part_of_all:
+            memory = recording.memory(self.memory_id)
+        else:
+            memory = _own_memory(recording, self.memory_id, self.revision)
+            _require(memory, Status.ACTIVE)
         recording.note_alias(memory)
         recording.intend_deletion(memory, memory.path, memory.raw_hash)
         recording.log("memory.departed", memory)
@@ -261,17 +265,40 @@ class Arrive:
 
     baggage: Baggage
     reason: str = ""
+    if_exists: IfExists = IfExists.REFUSE
+    profile_id: str = ""  # The memory space it belongs to from now on, if that changes.
 
     def apply(self, recording: Recording) -> Outcome:
         memory, document = self.baggage.memory, self.baggage.document
         assert memory is not None, "A memory departs before it arrives."  # noqa: S101
-        _guard_title(recording, memory.title)
+        if self.if_exists is IfExists.REFUSE:
+            _guard_title(recording, memory.title)
+        memory.profile_id = self.profile_id or memory.profile_id
         memory.slug = recording.free_slug(memory.slug, own=memory)
         memory.slug_key = same_slug_key(memory.slug)
         memory.scope = recording.scope
         recording.forget_alias(memory)
-        path = recording.free_near(recording.path_in("memories", memory.slug, memory.created_at), but=memory)
+        memory.home = ""  # Where it lay before it was archived belongs to the scope it left.
+        area = ARCHIVE if memory.status == Status.ARCHIVED else AREAS[Resource(memory.resource)]
+        path = recording.free_near(recording.path_in(area, memory.slug, memory.created_at), but=memory)
         recording.arrive(memory, document, path, reason=self.reason)
+        return Outcome(memory)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attribute:
+    """A document counts as another memory space's from now on; its text stays."""
+
+    memory_id: str
+    profile_id: str
+    reason: str = ""
+
+    def apply(self, recording: Recording) -> Outcome:
+        memory = recording.memory(self.memory_id)
+        if memory.status == Status.DELETED or memory.profile_id == self.profile_id:
+            return Outcome(memory, changed=False)
+        memory.profile_id = self.profile_id
+        recording.revise(memory, recording.document(memory), action="attribute", reason=self.reason)
         return Outcome(memory)
 
 

@@ -5,10 +5,12 @@ from typing import Any
 from django.db import connection
 
 from apps.memories.models import Scope
+from apps.workspaces.errors import WorkspaceArchived, WorkspaceDeleted
 
 _SCOPE = "SELECT version, policy, reserved_revisions FROM memories_scope WHERE key = %s"
 _ADVANCE = "UPDATE memories_scope SET version = version + 1 WHERE key = %s AND version = %s"
 # The plus signs keep SQLite from another index, in which it would walk through all active memories of the scope.
+_PUT_AWAY = "SELECT archived_at IS NOT NULL, deleted_at IS NOT NULL FROM workspaces_project WHERE id = %s"
 _TITLE = """
     SELECT stable_id FROM memories_memory
     WHERE scope_id = %s AND title_key = %s AND +resource = 'memory' AND +status = 'active' AND id <> %s LIMIT 1
@@ -36,6 +38,16 @@ def scope_row(key: str) -> tuple[Scope, bool]:
     scope = Scope(key=key, version=version, policy=policy, reserved_revisions=reserved)
     scope._state.adding, scope._state.db = False, connection.alias
     return scope, False
+
+
+def refuse_if_put_away(key: str) -> None:
+    """Raise ``WorkspaceArchived`` or ``WorkspaceDeleted`` where the scope is one of a workspace that takes no changes."""
+    kind, _slash, project_id = key.partition("/")
+    found = _one(_PUT_AWAY, project_id) if kind == "project" else None
+    if found and found[1]:
+        raise WorkspaceDeleted(project_id=project_id)
+    if found and found[0]:
+        raise WorkspaceArchived(project_id=project_id)
 
 
 def advance(scope: Scope) -> bool:

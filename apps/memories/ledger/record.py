@@ -18,6 +18,7 @@ from apps.base.text import fold, nfc, same_slug_key, slug_for, with_suffix
 from apps.base.transactions import short_transaction
 from apps.changes.models import Change as LogEntry
 from apps.changes.services import record as log
+from apps.leases.held import Held, exclusive_key
 from apps.leases.selectors import refuse_if_busy
 from apps.memories import checkpoint_text, documents, scope_files
 from apps.memories.documents import Facts
@@ -50,6 +51,8 @@ AREAS = {Resource.MEMORY: "memories", Resource.CHECKPOINT: "checkpoints", Resour
 ARCHIVE = "archive"
 OUTSIDE_EDIT_KEPT = "outside_edit_kept"
 REVIEWED = "reviewed"
+# Changes somebody wants. The server's own go on in a workspace that was put away: no edit made outside may be lost.
+ASKED = frozenset({Origin.USER, Origin.AGENT, Origin.CURATION})
 
 
 class Change(Protocol):
@@ -95,10 +98,12 @@ def record(
     expected_head: int | None = None,
     within: Callable[[list[Committed]], None] | None = None,
     reviewed: bool = False,
+    held: Sequence[Held] = (),
 ) -> list[Committed]:
     """Write the rows of a deed. Without ``operation`` the deed is one logical operation, closed at once.
 
     ``within`` runs last in the same transaction (L-13): receipts, job rows and cursors move with the write or not at all.
+    ``held`` are the exclusive leases of whoever works on a scope as a whole: who holds them passes (L-15).
     """
     with short_transaction():
         now = clock.to_milliseconds(clock.now())  # As documents carry it: a rebuild finds the very times of the rows.
@@ -106,7 +111,7 @@ def record(
         if operation is None:
             mark_closed(owner, now)
             insert_rows([owner])
-        done = [_record_part(caller, part, owner, reason, now, expected_head, reviewed) for part in parts]
+        done = [_record_part(caller, part, owner, reason, now, expected_head, reviewed, held) for part in parts]
         if within:
             within(done)
         fault("inside-record")
@@ -121,9 +126,12 @@ def _record_part(
     now: datetime,
     expected_head: int | None,
     reviewed: bool,
+    held: Sequence[Held],
 ) -> Committed:
     scope, is_new = names.scope_row(part.scope_key)
-    refuse_if_busy(part.scope_key)
+    refuse_if_busy(part.scope_key, held=next((own for own in held if own.key == exclusive_key(scope.key)), None))
+    if caller.origin in ASKED:
+        names.refuse_if_put_away(part.scope_key)
     if scope.policy == REVIEWED and not reviewed:
         raise ReviewNeeded(scope=scope.key)
     if expected_head is not None and scope.version != expected_head:
@@ -522,6 +530,7 @@ _UPDATED = (
         "slug",
         "slug_key",
         "home",
+        "profile_id",
         "withheld",
         "updated_at",
         "deleted_at",

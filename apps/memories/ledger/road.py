@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from apps.base.faults import fault
+from apps.leases.held import Held
 from apps.memories.errors import RevisionConflict
 from apps.memories.ledger.changes import Arrive, Baggage, Depart
 from apps.memories.ledger.outside import settle
@@ -25,10 +26,12 @@ def commit(
     expected_head: int | None = None,
     within: Callable[[list[Committed]], None] | None = None,
     reviewed: bool = False,
+    held: Sequence[Held] = (),
 ) -> Committed:
     """Change one scope. When this returns, the rows are durable and the files written.
 
     ``name`` is the operation's; ``operation`` an open one of a job. ``within`` runs inside the transaction.
+    ``held`` are exclusive leases that the caller holds.
     """
     return commit_parts(
         caller,
@@ -39,6 +42,7 @@ def commit(
         expected_head=expected_head,
         within=within,
         reviewed=reviewed,
+        held=held,
     )[0]
 
 
@@ -52,6 +56,7 @@ def commit_parts(
     expected_head: int | None = None,
     within: Callable[[list[Committed]], None] | None = None,
     reviewed: bool = False,
+    held: Sequence[Held] = (),
 ) -> list[Committed]:
     """Change several scopes in one transaction, one commit in each."""
     for part in parts:
@@ -66,6 +71,7 @@ def commit_parts(
         expected_head=expected_head,
         within=within,
         reviewed=reviewed,
+        held=held,
     )
     fault("after-record")
     for committed in _new_files_first(done):

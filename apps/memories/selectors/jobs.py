@@ -24,13 +24,13 @@ def job_for(caller: Caller, job_id: str) -> FolderJob:
 
 @operation(needs=Right.ADMINISTER, answers=JobOut)
 def job_get(caller: Caller, *, job_id: JobRef) -> JobOut:
-    """Read how far an import or export is, and which files were left out and why (the first 200)."""
+    """Read how far a job is (import, export, deletion, merging), and which files were left out and why (the first 200)."""
     return described(job_for(caller, job_id), caller.zone)
 
 
 @operation(needs=Right.ADMINISTER, answers=JobListOut)
 def job_list(caller: Caller, *, state: JobStateName = "any", limit: Limit = 20, cursor: PageCursor = "") -> JobListOut:
-    """List imports and exports, the newest first, without what is told of single files."""
+    """List imports, exports, deletions and mergings, the newest first, without what is told of single files."""
     seen = [key for key in Scope.objects.values_list("key", flat=True) if may_see(caller, key)]
     jobs = FolderJob.objects.filter(scope_key__in=seen)
     if state != "any":

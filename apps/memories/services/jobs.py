@@ -1,6 +1,7 @@
-"""Imports and exports of folders: started, stopped, taken up again. Each answers at once; a worker does the work."""
+"""Jobs on many documents: started, stopped, taken up again. Each answers at once; a worker does the work."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,27 @@ from apps.operations.operation import Effect, operation
 
 RUN = "apps.memories.jobs.run_folder_job"
 UNDER_WAY = (State.WAITING, State.RUNNING, State.PAUSED)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A job that somebody asks for: the operation's name, and what makes it the same as one under way."""
+
+    name: str
+    kind: str
+    scope_key: str
+    folder: str = ""
+    target_key: str = ""
+    reason: str = ""
+
+    @property
+    def columns(self) -> dict[str, str]:
+        return {
+            "kind": self.kind,
+            "folder": self.folder,
+            "scope_key": self.scope_key,
+            "target_key": self.target_key,
+        }
 
 
 @operation(needs=Right.ADMINISTER, answers=JobOut, effect=Effect.ADDS)
@@ -52,7 +74,7 @@ def memory_export(
 
 @operation(needs=Right.ADMINISTER, answers=JobOut, effect=Effect.CHANGES, repeatable=True)
 def job_stop(caller: Caller, *, job_id: JobRef, for_good: ForGood = False) -> JobOut:
-    """Stop an import or export after the file at hand; what is done stays done."""
+    """Stop a job after the files at hand; what is done stays done."""
     with short_transaction():
         job = job_for(caller, job_id)
         if job.state in FINAL:
@@ -68,7 +90,7 @@ def job_stop(caller: Caller, *, job_id: JobRef, for_good: ForGood = False) -> Jo
 
 @operation(needs=Right.ADMINISTER, answers=JobOut, effect=Effect.CHANGES, repeatable=True)
 def job_resume(caller: Caller, *, job_id: JobRef) -> JobOut:
-    """Go on with a stopped import or export where it stopped."""
+    """Go on with a stopped job where it stopped."""
     job = take_up(caller, job_id)
     if job.state == State.WAITING:
         ring(RUN, job.pk)
@@ -94,12 +116,12 @@ def start_import(
 ) -> FolderJob:
     """The job that imports this folder: a new one, or the one under way. Without a bell the caller works on it."""
     arguments = {"folder": folder, "scope": scope_key}
-    if again := _job_before(caller, "memory_import", request_id, arguments):
+    if again := job_before(caller, "memory_import", request_id, arguments):
         return again
     root = readable_folder(caller, folder)
     if Scope.objects.filter(key=scope_key, policy="reviewed").exists():
         raise ReviewNeeded(scope=scope_key)
-    return _once(caller, FolderJob.IMPORT, root, scope_key, request_id, arguments, by_bell)
+    return _once(caller, _on_folder(FolderJob.IMPORT, root, scope_key), request_id, arguments, by_bell)
 
 
 def start_export(
@@ -107,69 +129,67 @@ def start_export(
 ) -> FolderJob:
     """The job that exports into this folder. Without a bell the caller works on it."""
     arguments = {"folder": folder, "scope": scope_key}
-    if again := _job_before(caller, "memory_export", request_id, arguments):
+    if again := job_before(caller, "memory_export", request_id, arguments):
         return again
     root = empty_folder(caller, folder)
-    return _once(caller, FolderJob.EXPORT, root, scope_key, request_id, arguments, by_bell)
+    return _once(caller, _on_folder(FolderJob.EXPORT, root, scope_key), request_id, arguments, by_bell)
 
 
-def _job_before(caller: Caller, name: str, request_id: str, arguments: Mapping[str, Any]) -> FolderJob | None:
+def start_on_scope(
+    caller: Caller,
+    name: str,
+    kind: str,
+    scope_key: str,
+    *,
+    target_key: str = "",
+    reason: str,
+    arguments: Mapping[str, Any],
+    request_id: str = "",
+    by_bell: bool = True,
+) -> FolderJob:
+    """The job that deletes all of a scope or moves it to another one: a new one, or the one under way."""
+    wanted = Wanted(name, kind, scope_key, target_key=target_key, reason=reason)
+    return _once(caller, wanted, request_id, arguments, by_bell)
+
+
+def job_before(caller: Caller, name: str, request_id: str, arguments: Mapping[str, Any]) -> FolderJob | None:
     """The job that an earlier call with this request id led to, as it is now (L-20)."""
     receipt = receipts.find(caller, name, request_id, arguments)
     return job_for(caller, receipt.job_id) if receipt else None
 
 
-def _once(
-    caller: Caller,
-    kind: str,
-    root: Path,
-    scope_key: str,
-    request_id: str,
-    arguments: Mapping[str, Any],
-    by_bell: bool,
-) -> FolderJob:
+def _on_folder(kind: str, root: Path, scope_key: str) -> Wanted:
+    # Its name alone: reasons are read by agents and end in Git, where a path of this machine has no business.
+    return Wanted(f"memory_{kind}", kind, scope_key, folder=str(root), reason=f"{kind.capitalize()} of {root.name}")
+
+
+def _once(caller: Caller, wanted: Wanted, request_id: str, arguments: Mapping[str, Any], by_bell: bool) -> FolderJob:
     try:
-        return _started(caller, kind, root, scope_key, request_id, arguments, by_bell)
+        return _started(caller, wanted, request_id, arguments, by_bell)
     except IntegrityError:
-        if again := _job_before(caller, f"memory_{kind}", request_id, arguments):
+        if again := job_before(caller, wanted.name, request_id, arguments):
             return again  # Two calls at once with the same request id: the other one was first.
         raise
 
 
-def _started(
-    caller: Caller,
-    kind: str,
-    root: Path,
-    scope_key: str,
-    request_id: str,
-    arguments: Mapping[str, Any],
-    by_bell: bool,
-) -> FolderJob:
+def _started(caller: Caller, wanted: Wanted, request_id: str, arguments: Mapping[str, Any], by_bell: bool) -> FolderJob:
     """Job row, open operation, pending receipt and bell in one transaction (L-20)."""
     with short_transaction():
-        job = (
-            FolderJob.objects.filter(kind=kind, folder=str(root), scope_key=scope_key, state__in=UNDER_WAY)
-            .select_related("operation")
-            .first()
-        )
+        job = FolderJob.objects.filter(**wanted.columns, state__in=UNDER_WAY).select_related("operation").first()
         if job is None:
-            job = _new(caller, kind, root, scope_key)
+            job = _new(caller, wanted)
             if by_bell:
                 ring(RUN, job.pk)
-        receipts.keep(caller, f"memory_{kind}", request_id, arguments, None, job_id=job.pk)
+        receipts.keep(caller, wanted.name, request_id, arguments, None, job_id=job.pk)
     return job
 
 
-def _new(caller: Caller, kind: str, root: Path, scope_key: str) -> FolderJob:
-    job_id = new_id("job")
-    # Its name alone: reasons are read by agents and end in Git, where a path of this machine has no business.
-    reason = f"Import of {root.name}"
+def _new(caller: Caller, wanted: Wanted) -> FolderJob:
+    job_id, changes_memories = new_id("job"), wanted.kind != FolderJob.EXPORT
     return FolderJob.objects.create(
         id=job_id,
-        kind=kind,
-        folder=str(root),
-        scope_key=scope_key,
-        operation=open_operation(caller, "memory_import", reason, job_id=job_id) if kind == FolderJob.IMPORT else None,
+        **wanted.columns,
+        operation=open_operation(caller, wanted.name, wanted.reason, job_id=job_id) if changes_memories else None,
         actor=caller.name[:120],
         profile=caller.profile,
         project_id=caller.project_id,

@@ -168,6 +168,7 @@ def described(job: FolderJob, zone: str = "UTC", *, reports: bool = True) -> Job
         folder=job.folder,
         scope=job.scope_key,
         project_id=job.scope_key.removeprefix("project/") if job.scope_key.startswith("project/") else None,
+        target=job.target_key,
         operation_id=job.operation_id or "",
         error=job.error,
         reports=[_told(told) for told in job.reports] if reports else [],
