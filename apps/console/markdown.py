@@ -5,7 +5,7 @@ become links, since a page of ours asks no other host for anything.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
 from django.urls import reverse
@@ -29,13 +29,13 @@ TASK = re.compile(r"\[([ xX])\]\s+")
 BOXES = {" ": "\u2610 ", "x": "\u2611 "}
 
 
-def render(text: str) -> SafeString:
-    """The text as HTML that may stand in a page; empty for an empty text."""
+def render(text: str, ends: Mapping[str, str] | None = None) -> SafeString:
+    """The text as HTML that may stand in a page; empty for an empty text. ``ends``: ids of memories that links name."""
     if not text.strip():
         return SafeString("")
     if len(text) > RENDERED_CHARACTERS:
         return mark_safe(f"<pre>{escape(text)}</pre>")  # noqa: S308 - escaped
-    return mark_safe(_PARSER.render(text))  # noqa: S308 - raw HTML is off, and links are checked
+    return mark_safe(_PARSER.render(text, {"ends": ends or {}}))  # noqa: S308 - raw HTML is off, and links are checked
 
 
 def plain(text: str) -> str:
@@ -70,11 +70,14 @@ def _wiki_link(state: StateInline, silent: bool) -> bool:
     if not found or found.end() > state.posMax:
         return False
     place, _, alias = found[1].replace("\\|", "|").partition("|")
-    target = place.partition("#")[0].strip().strip("/")
+    written = place.partition("#")[0].strip()
+    target = written.strip("/")
     if not target or {".", ".."} & set(target.split("/")):
         return False  # A browser would take dots for a way out of the memories.
     if not silent:
-        state.push("link_open", "a", 1).attrs = {"href": memory_address(target), "class": "memory-link"}
+        known = state.env.get("ends", {}).get(written)
+        address = reverse("memory-detail", args=[known]) if known else memory_address(target)
+        state.push("link_open", "a", 1).attrs = {"href": address, "class": "memory-link"}
         state.push("text", "", 0).content = alias.strip() or place.strip()
         state.push("link_close", "a", -1)
     state.pos = found.end()

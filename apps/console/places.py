@@ -27,8 +27,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Choice:
+    """What a list can be narrowed to; ``scope`` is its key."""
+
     value: str
     name: str
+    scope: str
 
 
 class Places:
@@ -78,13 +81,17 @@ class Places:
 
     def scope_choices(self) -> list[Choice]:
         """What a list of memories can be narrowed to: memory spaces first, then workspaces."""
-        spaces = [Choice("global", self._space(self.caller.profile))]
-        if self.caller.profile != SHARED_PROFILE:
-            spaces.append(Choice("shared", self._space(SHARED_PROFILE)))
+        own = self.caller.profile
+        spaces = [Choice("global", self._space(own), f"global/{own}")]
+        if own != SHARED_PROFILE:
+            spaces.append(Choice("shared", self._space(SHARED_PROFILE), f"global/{SHARED_PROFILE}"))
+        if self.caller.administers:
+            others = (space for space in self.spaces if space not in (own, SHARED_PROFILE))
+            spaces += [Choice(f"global/{space}", self._space(space), f"global/{space}") for space in others]
         return spaces + self.workspace_choices()
 
     def workspace_choices(self) -> list[Choice]:
-        return [Choice(one.project_id, one.name) for one in self.workspaces]
+        return [Choice(one.project_id, one.name, f"project/{one.project_id}") for one in self.workspaces]
 
     def _space(self, profile_id: str) -> str:
         # With one space for all there is nothing to tell apart: what is in no workspace holds everywhere.
@@ -97,4 +104,4 @@ def scope_arguments(chosen: str) -> dict[str, str]:
     """The arguments that narrow a list to a choice of ``scope_choices``."""
     if not chosen:
         return {}
-    return {"scope": chosen} if chosen in ("global", "shared") else {"project_id": chosen}
+    return {"scope": chosen} if chosen in ("global", "shared") or "/" in chosen else {"project_id": chosen}

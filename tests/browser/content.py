@@ -63,7 +63,7 @@ class Content:
         with urllib.request.urlopen(request, timeout=20) as response:
             return json.load(response)
 
-    def tool(self, name: str, **arguments: Any) -> Any:
+    def tool(self, name: str, /, **arguments: Any) -> Any:
         """Call a tool as an MCP client does."""
         call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
         request = urllib.request.Request(
@@ -87,6 +87,7 @@ class Content:
 def fill(url: str, token: str) -> Content:
     content = Content(url, token)
     _workspaces(content)
+    _spaces(content)
     _memories(content)
     _checkpoints(content)
     return content
@@ -108,6 +109,11 @@ def _workspaces(content: Content) -> None:
         "home": {"name": "Household", "workspace_type": "personal"},
     }.items():
         content.ids[name] = content.call("POST", "/projects", fields)["project_id"]
+
+
+def _spaces(content: Content) -> None:
+    space = {"profile_id": "lin", "name": "林晓", "description": "产品与文档；习惯用中文，回答简短。"}
+    content.tool("usage_profile_save", **space)
 
 
 def _memories(content: Content) -> None:

@@ -7,31 +7,13 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from apps.accounts.models import User
 from apps.console.urls import urlpatterns
 from apps.memories.models import Memory, Scope
+from tests.console.looking import text_of
 from tests.memories.ledger_world import all_durable, file_of_saved
 from tests.world import World, call
 
 pytestmark = pytest.mark.django_db
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
-
-
-@pytest.fixture
-def alice(world: World) -> Client:
-    """Administers."""
-    return signed_in(world.alice)
-
-
-@pytest.fixture
-def bob(world: World) -> Client:
-    """A member."""
-    return signed_in(world.member)
 
 
 @pytest.fixture
@@ -45,12 +27,6 @@ def tea(world: World) -> Any:
         tags=["tea"],
         summary="Every day.",
     )
-
-
-def text_of(client: Client, path: str, **query: Any) -> str:
-    response = client.get(path, query)
-    assert response.status_code == 200, (path, response.status_code)
-    return response.content.decode()
 
 
 def form(saved: Any, **changed: Any) -> dict[str, Any]:
@@ -77,7 +53,7 @@ def body_of(world: World, saved: Any) -> str:
 
 @pytest.mark.parametrize("pattern", urlpatterns, ids=lambda pattern: pattern.name)
 def test_no_page_but_the_entrance_opens_for_strangers(pattern: Any, client: Client, db: None) -> None:
-    names = ["scope", "memory_id", "checkpoint_id", "project_id", "token_id"]
+    names = ["scope", "memory_id", "checkpoint_id", "project_id", "token_id", "profile_id", "job_id", "document"]
     path = "/" + str(pattern.pattern).replace("<int:number>", "1")
     for name in names:
         path = path.replace(f"<str:{name}>", "x").replace(f"<path:{name}>", "x")

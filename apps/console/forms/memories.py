@@ -4,6 +4,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from apps.console.deeds import OperationForm
+from apps.console.places import scope_arguments
 
 KINDS = [
     ("note", _("Note")),
@@ -62,9 +63,25 @@ class NewMemoryForm(MemoryForm):
         self.offer("project_id", places)
 
     def arguments(self) -> dict[str, Any]:
-        chosen = self.cleaned_data["project_id"]
         told = {name: value for name, value in self.cleaned_data.items() if name != "project_id"}
-        return {**told, **({"scope": chosen} if chosen in ("global", "shared") else {"project_id": chosen})}
+        return {**told, **scope_arguments(self.cleaned_data["project_id"])}
+
+
+class MoveForm(OperationForm):
+    field_of = {"to_scope": "to", "to_project_id": "to"}
+
+    to = forms.ChoiceField(label=_("New place"), help_text=_("Whoever sees that place sees the memory from then on."))
+    reason = forms.CharField(label=_("Reason"), required=False, help_text=_("For the history."))
+    revision = forms.IntegerField(widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, places: list[tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.offer("to", places)
+
+    def arguments(self) -> dict[str, Any]:
+        told = self.cleaned_data
+        to = {f"to_{name}": value for name, value in scope_arguments(told["to"]).items()}
+        return {**to, "reason": told["reason"], "revision": told["revision"]}
 
 
 class EditForm(MemoryForm):

@@ -20,7 +20,8 @@ from apps.console.refusals import incomplete_because, told, warnings_of
 from apps.console.searching import found_rows
 from apps.console.visiting import caller_for, for_people
 from apps.memories.differences import difference
-from apps.memories.selectors import memory_get, memory_list, memory_search
+from apps.memories.schemas import LinksOut
+from apps.memories.selectors import memory_get, memory_links, memory_list, memory_search
 from apps.memories.services import (
     memory_archive,
     memory_delete,
@@ -111,11 +112,13 @@ def memory(request: HttpRequest, memory_id: str) -> HttpResponse:
     known = known_memory(caller, memory_id)
     if known.resource == "checkpoint":
         return redirect("checkpoint-detail", known.memory_id)
+    links = memory_links(caller, memory_id=known.memory_id) if known.status != "deleted" else None
     page = {
         "memory": known,
         "workspace": Places(caller).of_scope(known.scope),
-        "body_html": as_html(known.body),
+        "body_html": as_html(known.body, ends_of(links)),
         "can_write": _may_change(request, known),
+        "links": links,
         "warnings": warnings_of([*known.warnings, *(["unsettled"] if known.unsettled else [])]),
     }
     return render(request, "console/memories/detail.html", page)
@@ -240,6 +243,11 @@ def restore(request: HttpRequest, memory_id: str) -> HttpResponse:
         return redirect("memory-trash")
     messages.success(request, _("“{title}” is restored.").format(title=done.title))
     return redirect("memory-detail", done.memory_id)
+
+
+def ends_of(links: LinksOut | None) -> dict[str, str]:
+    """Where the links of a text lead, by what they are called in it."""
+    return {link.target: link.memory.memory_id for link in links.links_to if link.memory} if links else {}
 
 
 def _revision(request: HttpRequest) -> str:
