@@ -14,6 +14,7 @@ from apps.secrets.values import (
     is_cookie,
     is_environment_secret,
     is_hash_of_password,
+    is_long_random_word,
     is_pair,
     is_password,
     is_password_in_chinese,
@@ -22,6 +23,7 @@ from apps.secrets.values import (
     is_quoted_secret,
     is_random_word,
     is_secret_in_chinese,
+    is_strong_password,
     is_told_password,
     is_weak_url_password,
     is_word_for_password,
@@ -39,14 +41,15 @@ SECRETS = (
     "secret token apikey api_key api-key api@key accesskey access_key access-key access@key privatekey private_key"
     " private-key private@key signingkey signing_key signing-key signing@key encryptionkey encryption_key encryption-key"
     " encryption@key authkey auth_key auth-key auth@key appkey app_key app-key app@key accountkey account_key masterkey"
-    " master_key master-key master@key sharedkey shared_key licensekey license_key license@key credential recovery@code"
+    " master_key master-key master@key sharedkey shared_key licensekey license_key license@key subscription-key"
+    " subscription_key subscription@key credential recovery@code"
 )
 SECRET = _either(
-    "secret(?:[ _-]?(?:access[ _-]?)?key|[ _-]?token|[ _-]?value)?",
+    "secret(?:[ _-]?(?:access[ _-]?)?key|[ _-]?token|[ _-]?value|[ _-]?id)?",
     "token",
     "credential",
     "recovery code",
-    "(?:api|access|private|signing|encryption|auth|app|account|master|shared|license)[ _-]?key",
+    "(?:api|access|private|signing|encryption|auth|app|account|master|shared|license|subscription)[ _-]?key",
 )
 ZH_PASSWORDS = "密码 密碼 口令 暗码 开机码 PIN码"
 ZH_PASSWORD = _either(*ZH_PASSWORDS.split())
@@ -68,10 +71,12 @@ BARE = (
     r"((?!\[redacted)[!#-&(-_a-{}~]{4,2000}?)(?=[,;.)\]}>?*]{0,4}(?:[\s\"'`|]|[^!-~]|$)"
     r"|[&;,][ ]?[\w .-]{1,30}[=:]|\\[nrt\"']|</)"
 )
+# A label with nothing else in its line, and one word in the next.
+ALONE = r"[*_`]{0,3}[ \t]{0,8}\r?\n[ \t>]{0,20}[`*_]{0,3}([!-_a-{}~]{6,128})(?=[`*_]{0,3}[ \t]{0,8}(?:\r?\n|$))"
 TOLD = r"(?:[ \t](?:for|of|to|on|in)[ \t][^\s:=]{1,40}(?:[ \t][^\s:=]{1,20}){0,2}?)?"
 IS = (
-    r"[ \t](?:(?:is|was|will be|are)(?:[ \t](?:now|currently|still|set to|changed to))?|set to|changed to|becomes|=|:)"
-    r"[ \t]{1,4}[*_]{0,3}" + OPEN + "?"
+    r"[ \t](?:(?:is|was|will be|are)(?:[ \t](?:now|currently|still|set to|changed to))?|set to|changed to|becomes|=|:|—|–|--?)"
+    r":?[ \t]{1,4}[*_]{0,3}" + OPEN + "?"
 )
 ZH_END = r"[\"'`*_）)\]]{0,4}[ \t]{0,4}"
 ZH_BEHIND = r"[*_]{0,3}(?:[ \t]{0,20}|[ \t]{0,20}\r?\n[ \t>-]{0,40})[*_]{0,3}" + OPEN + "?"
@@ -102,18 +107,34 @@ CANDIDATES: tuple[Rule, ...] = (
     _rule("password", _words(PASSWORDS), PASSWORD + CLOSE + SIGN + BARE, is_password),
     _rule("password", _words(PASSWORDS), PASSWORD + NOTE + TOLD + IS + BARE, is_told_password),
     _rule("password", _words(PASSWORDS), PASSWORD + NOTE + MIXED_IS + BARE, is_password_in_chinese),
-    _rule("password", _words(PASSWORDS), PASSWORD + r"[ \t]{1,4}'([^'\s]{4,128})'", is_quoted_password),  # SQL
+    _rule("password", _words(PASSWORDS), PASSWORD + r"[ \t]{1,4}([\"'])([^\"'\s]{4,128})\1", is_quoted_password),  # SQL
+    _rule("password", _words(PASSWORDS), PASSWORD + ALONE, is_strong_password),
+    _rule("password", _words(ZH_PASSWORDS), ZH_PASSWORD + ALONE, is_strong_password),
+    _rule(
+        "password",
+        ("login", "credentials", "账号", "帐号", "账户", "密码"),
+        r"(?:login|credentials|[账帐]号|账户)?(?:[/和与及]?密码)?[ \t]{0,4}(?:[:：=]|是|为| is )[ \t]{0,4}"
+        r"[\w.@-]{1,40}[ ]?[/／][ ]?" + BARE,
+        is_strong_password,
+    ),
     _rule("password", ("identified by",), r"identified by[ \t]{1,4}[\"']([^\"'\s]{4,128})[\"']", is_quoted_password),
     _rule("password", _words(PASSWORDS), r"(?<=-)" + PASSWORD + r"[ \t]+[\"']?" + BARE, is_password),  # --password ...
     _rule("password", ("login ",), r"login [^\s]{1,64}\s{1,10}password " + BARE, is_password),  # .netrc
     _rule("password", _words(PASSWORDS), PASSWORD + r">[ ]?([^<\s]{4,128})[ ]?</", is_password),  # XML
-    _rule("password", ("pass", "pw"), r"(?<![A-Za-z])(?:pass|pw)[\"'`]?[ \t]{0,4}[:=：][ \t]{0,4}[\"']?" + BARE, is_told_password),
+    _rule(
+        "password",
+        ("pass", "pw"),
+        r"(?<![A-Za-z])(?:pass|pw)[\"'`]?[ \t]{0,4}[:=：][ \t]{0,4}[\"']?" + BARE,
+        is_told_password,
+    ),
     _rule(
         "password",
         ("mysql", "mariadb"),
         r"(?:mysql|mariadb)(?:dump|admin)?[ \t][^\n|;]{0,80}?[ ]-p" + BARE,
         is_password,
     ),
+    _rule("password", ("redis-cli",), r"redis-cli [^\n|;]{0,80}?(?<=[ ])-a[ ]" + BARE, is_password),
+    _rule("password", ("docker login", "podman login"), r"\w+ login [^\n|;]{0,80}?(?<=[ ])-p[ ]" + BARE, is_password),
     _rule("password", ("sshpass",), r"sshpass[ \t]+-p[ \t]*[\"']?" + BARE, is_password),
     _rule("password", ("curl ",), r"curl [^\n|;]{0,200}?(?:-u|--user)[ =][\"']?[^\s:\"']{1,64}:" + BARE, is_password),
     _rule("password", ("wifi:",), r"wifi:(?:[TSH]:[^;]{0,64};){0,3}P:([^;\n]{4,64});", is_password),
@@ -131,6 +152,20 @@ CANDIDATES: tuple[Rule, ...] = (
     _rule("secret", _words(SECRETS), r"(?<=-)" + SECRET + r"[ \t]+[\"']?" + BARE, is_random_word),
     _rule("secret", _words(SECRETS), SECRET + r">[ ]?([^<\s]{8,200})[ ]?</", is_random_word),
     _rule("secret", _words(ZH_SECRETS), ZH_SECRET + NOTE + ZH_IS + BARE, is_secret_in_chinese),
+    _rule("secret", _words(SECRETS), SECRET + r"[ \t]{1,2}" + BARE, is_long_random_word),
+    _rule(
+        "secret",
+        ("key",),
+        r"(?<!public)(?<!public[ _-])(?<!host[ _-])key(?:[ ]is[ ]|[\"'`*]{0,3}[ ]?[:：=][ ]?)[\"'`]?" + BARE,
+        is_long_random_word,
+    ),
+    _rule(
+        "pin",
+        ("pin", "验证码", "校验码", "动态码"),
+        r"(?:(?<![A-Za-z])pin(?:[ _-]?code|[ ]?码)?|验证码|校验码|动态码)(?:[ ]?[:：=][ ]?| is |是|为)"
+        r"[ \t]{0,2}([0-9]{4,8})(?![0-9A-Za-z.-])",
+        is_no_stand_in,
+    ),
     _rule(
         "seed-phrase",
         ("mnemonic", "seed phrase", "助记词", "recovery phrase"),
@@ -168,6 +203,7 @@ CANDIDATES: tuple[Rule, ...] = (
         r"://[^\s:/@\"'`<>{}$|\\]{0,64}:([^\s:/@\"'`<>{}$|\\]{4,128})@[A-Za-z0-9\[]",
         is_weak_url_password,
     ),
+    _rule("url-password", ("://",), r"://([A-Za-z0-9_-]{20,200})(?::x-oauth-basic)?@[A-Za-z0-9\[]", is_random_word),
     _rule("password-hash", ("$2a$", "$2b$", "$2y$"), r"(\$2[aby]\$\d\d\$[./A-Za-z0-9]{53})", is_hash_of_password),
     _rule(
         "password-hash",

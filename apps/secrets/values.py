@@ -64,7 +64,7 @@ def is_nothing(value: str) -> bool:
         or CALL.match(value)
         or ("." in value and NAME.fullmatch(value))
         or value.endswith(":")
-        or len(set(value)) < 3
+        or len(set(value)) < 2
     )
 
 
@@ -91,6 +91,19 @@ def is_random_word(value: str) -> bool:
     longest = max(PARTS.split(value), key=len)
     turns = len(CASE_TURNS.findall(longest))  # A name of a class turns once a word.
     return len(longest) >= 16 and turns * 5 >= len(longest) and entropy(longest) >= 3.5
+
+
+def is_long_random_word(value: str) -> bool:
+    """So random that a mere "key" or a space before it is enough."""
+    if value.lower().startswith(("sha", "md5", "ssh-", "mii", "aaaa")) or not is_random_word(value):
+        return False
+    longest = max(PARTS.split(value), key=len)
+    return len(longest) >= 20 and classes_in(longest) >= 3 and entropy(longest) >= 3.5
+
+
+def is_strong_password(value: str) -> bool:
+    """Nothing else than a password looks like this."""
+    return is_password(value) and classes_in(value) >= 3 and not is_words(value) and "/" not in value
 
 
 def is_class_name(part: str) -> bool:

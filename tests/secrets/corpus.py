@@ -30,6 +30,20 @@ Use AES-256-GCM for the key; the access token is JWT-based, the refresh token is
 密码：见保险库。密码：（未设置）。密码：******。密钥：请向运维索取。授权码：无。凭证：存于 Bitwarden 条目“生产数据库”。
 接口密钥的名称是 memrelay-prod-2024，密码字段叫 password_hash，token 字段叫 access_token。验证码 10 分钟内有效。
 2024 年 6 月 1 日上线，联系电话 13800138000，工单 OPS-20240601-17，版本 v2.3.1。密码 2024-06-01 已更新。""",
+    "near misses": f"""Password - required. Password — at least 12 characters. Password
+The field is required.
+- login: team/backend2, credentials: team/service-account-3, 账号：研发/后端2，帐号密码是 见保险库/生产
+key: users/2024/profile2.json, cache key: user:42:profile2, primary key: (id, name2), idempotency key: {UUIDS[3]}
+public key: {some(60)}, host key: SHA256:{some(43)}, the key is to wait, key = name2, keys: a1, b2
+pin: 12, GPIO pin 4, 验证码：6 位数字，10 分钟内有效；pin code is 6 digits; docker run -p 8080:80 nginx2, redis-cli -h cache2
+api key rotation2, token v2, secret manager2, password reset2; api key: see above; use token bucket 2024
+密码
+见保险库。
+password
+```
+no secret here2
+```
+""",
     "placeholders": """password: your-password-here
 API_KEY=<your api key>
 token: ${TOKEN}
