@@ -19,6 +19,7 @@ from apps.accounts import mcp as accounts
 from apps.base.errors import MemRelayError
 from apps.context import mcp as context
 from apps.context.selectors import agent_prompt_get
+from apps.curation import mcp as curation
 from apps.instance import mcp as instance
 from apps.instance.selectors import capabilities_get, dashboard_get
 from apps.llm import mcp as llm
@@ -87,7 +88,7 @@ RESOURCES = {
     ]
 }
 
-ROOMS = [llm, profiles, accounts, workspaces, memories, context, instance]
+ROOMS = [llm, profiles, accounts, workspaces, memories, curation, context, instance]
 
 
 @cache

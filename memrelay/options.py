@@ -177,6 +177,13 @@ OPTIONS = [
         "So many tokens of sources go into one request of a curation; what is left waits for the next one.",
         "Model",
     ),
+    Option(
+        "MEMRELAY_CURATION_RETRY_SECONDS",
+        int,
+        60,
+        "Seconds until a failed curation is tried again; each of the three tries waits twice as long as the one before.",
+        "Model",
+    ),
     Option("MEMRELAY_CURATION_SLOTS", int, 1, "Curations at the same time.", "Background"),
     Option(
         "MEMRELAY_ACCESS_LOG",

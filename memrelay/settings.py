@@ -92,6 +92,7 @@ INSTALLED_APPS = [
     "apps.workspaces",
     "apps.memories",
     "apps.sources",
+    "apps.curation",
     "apps.context",
     "apps.instance",
     "apps.console",
@@ -190,10 +191,15 @@ LOCALE_PATHS = [PROJECT_FOLDER / "locale"]
 
 # What the rooms tell each other without knowing each other: visible lists, called in this order.
 CHANGE_LISTENERS: list[str] = ["apps.memories.listeners.follow_workspaces"]
-DEPENDENCY_LISTENERS: list[str] = []
-DEPENDENCY_WAITERS: list[str] = []  # Each says how many jobs of its room wait for the model.
+DEPENDENCY_LISTENERS: list[str] = ["apps.curation.listeners.model_is_back"]
+# Each says how many jobs of its room wait for the model.
+DEPENDENCY_WAITERS: list[str] = ["apps.curation.jobs.waiting_for_model"]
 # What the keeper calls every few seconds: each rings for work of its room that waits, with a query or two.
-KEEPER_BELLS = ["apps.memories.jobs.ring_for_waiting", "apps.llm.jobs.ring_if_due"]
+KEEPER_BELLS = [
+    "apps.memories.jobs.ring_for_waiting",
+    "apps.llm.jobs.ring_if_due",
+    "apps.curation.jobs.ring_for_waiting",
+]
 JOB_DOINGS = {
     "import": "apps.memories.transfer.importing.run_import",
     "export": "apps.memories.transfer.exporting.run_export",
@@ -201,7 +207,7 @@ JOB_DOINGS = {
     "merge": "apps.instance.workspaces_jobs.run_merging",
 }
 SECRET_VALUE_SOURCES: list[str] = []
-FEATURE_SWITCHES: dict[str, str] = {}
+FEATURE_SWITCHES: dict[str, str] = {"CURATION": "apps.curation.switch.is_enabled"}
 TOOLS_SERVED = "memrelay.mcp.rooms_tools"
 
 # Limits (documented in options.py).
@@ -220,6 +226,7 @@ VANISHED_FILES, VANISHED_PERCENT = env("MEMRELAY_VANISHED_FILES"), env("MEMRELAY
 FAULT_POINT = env("MEMRELAY_FAULT_POINT")
 MODEL_DAY_TOKENS, MODEL_MONTH_TOKENS = env("MEMRELAY_MODEL_DAY_TOKENS"), env("MEMRELAY_MODEL_MONTH_TOKENS")
 MODEL_PLAIN_HTTP, MODEL_RETRY_SECONDS = env("MEMRELAY_MODEL_PLAIN_HTTP"), env("MEMRELAY_MODEL_RETRY_SECONDS")
+CURATION_RETRY_SECONDS = env("MEMRELAY_CURATION_RETRY_SECONDS")
 SOURCE_CHARACTERS, SOURCE_TOKENS = env("MEMRELAY_SOURCE_CHARACTERS"), env("MEMRELAY_SOURCE_TOKENS")
 IMPORT_FILE_BYTES, IMPORT_FOLDERS = env("MEMRELAY_IMPORT_FILE_BYTES"), env("MEMRELAY_IMPORT_FOLDERS")
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from django.db.models import Max, QuerySet
 
 from apps.changes.models import Change
+from apps.curation.selectors import place_in_template, success_cursors
 from apps.memories.models import Kind, Memory, Resource, Status
 from apps.memories.scopes import global_scope, project_scope
 from apps.operations.caller import SHARED_PROFILE, Caller
@@ -14,6 +15,7 @@ from apps.workspaces.models import Project
 
 FIRM = (Kind.RULE, Kind.DECISION, Kind.FACT)  # What holds, before what was lived through or noted.
 LOOSE = (Kind.EXPERIENCE, Kind.NOTE)
+TOLD_OF = (Resource.MEMORY, Resource.CHECKPOINT)
 MOST_CURATED = 40
 MOST_CHANGES = 40
 COUNTED_TO = 1_000
@@ -51,25 +53,30 @@ def places_of(caller: Caller, project: Project | None) -> Places:
 
 @dataclass(frozen=True)
 class Curated:
-    """The curated documents of the places, and what came after the last change of each place's."""
+    """The curated documents of the places, and up to which change each place's know everything."""
 
     documents: list[Memory]
     cursors: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def covers_until(self) -> datetime | None:
-        return max((document.updated_at for document in self.documents), default=None)
+    covers_until: datetime | None = None
 
 
 def curated_in(places: Places) -> Curated:
-    documents = [
-        document for key in places.keys for document in _active(key, Resource.CURATED).order_by("path")[:MOST_CURATED]
-    ]
+    documents = [document for key in places.keys for document in _documents_in(key)]
     if not documents:
         return Curated([])
+    # Before curation's own cursor (a rebuild from files has none) the last change of the documents themselves counts.
     ids = [document.stable_id for document in documents]
     last = Change.objects.filter(stable_id__in=ids).values("scope_key").annotate(last=Max("sequence"))
-    return Curated(documents, {row["scope_key"]: row["last"] for row in last.order_by()})
+    cursors = {row["scope_key"]: row["last"] for row in last.order_by()}
+    moved = success_cursors(cursors)
+    cursors |= {key: cursor.sequence for key, cursor in moved.items()}
+    until = max([*(document.updated_at for document in documents), *(cursor.moved_at for cursor in moved.values())])
+    return Curated(documents, cursors, until)
+
+
+def _documents_in(key: str) -> list[Memory]:
+    """In the order of the template, as somebody would read them."""
+    return sorted(_active(key, Resource.CURATED).order_by("path")[:MOST_CURATED], key=place_in_template)
 
 
 def changes_in(places: Places, cursors: dict[str, int]) -> list[Change]:
@@ -78,7 +85,7 @@ def changes_in(places: Places, cursors: dict[str, int]) -> list[Change]:
     for key in places.keys:
         rows = Change.objects.filter(scope_key=key, sequence__gt=cursors.get(key, 0)).order_by("-sequence")
         for change in rows[:MOST_CHANGES]:
-            if change.resource in (Resource.MEMORY, Resource.CHECKPOINT):
+            if change.resource in TOLD_OF:
                 newest.setdefault(change.stable_id, change)
     return sorted(newest.values(), key=lambda change: -change.sequence)
 
@@ -88,7 +95,7 @@ def changes_after(places: Places, cursors: dict[str, int]) -> int:
     after = 0
     for key, cursor in cursors.items():
         if key in places.words:
-            rows = Change.objects.filter(scope_key=key, sequence__gt=cursor)
+            rows = Change.objects.filter(scope_key=key, sequence__gt=cursor, resource__in=TOLD_OF)
             after += rows[:COUNTED_TO].count()
     return min(after, COUNTED_TO)
 

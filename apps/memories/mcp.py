@@ -14,7 +14,7 @@ TOOLS = [
     Tool(services.memory_append, BOTH, seldom=frozenset({"reason"})),
     Tool(selectors.memory_list, BOTH, seldom=frozenset({"resource", "scope", "updated_from", "updated_to"})),
     Tool(services.memory_delete, BOTH, seldom=frozenset({"reason", "request_id"})),
-    Tool(services.checkpoint_save, BOTH),
+    Tool(services.checkpoint_save, BOTH, seldom=frozenset({"scope"})),
     Tool(selectors.checkpoint_latest, BOTH, seldom=frozenset({"scope"})),
     Tool(services.memory_save_many),
     Tool(services.memory_archive),

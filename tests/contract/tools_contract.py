@@ -25,6 +25,7 @@ AGENT_TOOLS = [  # D-40, as far as their rooms exist.
     "checkpoint_latest",
     "project_resolve_or_create",
     "capabilities_get",
+    "curation_run",
     "tool_search",
     "tool_run",
 ]
