@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from django.conf import settings
+from django.db import connection
 
 from apps.base import clock
 from apps.base.errors import MemRelayError
@@ -21,12 +22,13 @@ from apps.leases.locks import scope_lock
 from apps.memories import store
 from apps.memories.errors import RevisionConflict
 from apps.memories.ledger.outside import is_torn, keep_outside
-from apps.memories.ledger.writeout import SCOPE_MARK, open_intents, write_path
+from apps.memories.ledger.writeout import SCOPE_MARK, write_path
 from apps.memories.models import FileIntent, Memory, MemoryRevision, Scope
 from apps.memories.scopes import folder_of
 from apps.memories.store import Signature
 
 BATCH = 1000
+CLEARED_AT_ONCE = 100  # Saves wait while intents are being cleared.
 LOCK_SECONDS = 0.2  # A save waits for the scope's lock at most about this long.
 logger = logging.getLogger(__name__)
 
@@ -116,37 +118,57 @@ def _sweep_scope(scope_key: str, paths: list[str], report: SweepReport) -> None:
 
 
 def _settled(scope_key: str, path: str) -> Swept | None:
-    """Bring one path to its newest intent. None while something is in the way or still lies aside."""
-    if not write_path(scope_key, path):
-        return None
-    intents = open_intents(scope_key, [path])[path]
-    if not intents:
-        return None
-    newest, file = intents[-1], folder_of(scope_key) / path
-    read = store.read(file)
-    if (store.digest(read[0]) if read else "") != newest.new_hash:
-        return None
-    return Swept(
-        intents=[intent.pk for intent in intents],
-        memory_id=newest.memory_id,
-        raw_hash=newest.new_hash,
-        signature=read[1] if read else None,
-        file=file,
-    )
+    """Bring one path to its newest intent. None while something is in the way or still lies aside.
+
+    Mostly the save has written the file already, and one look at its bytes is all there is to do.
+    """
+    file = folder_of(scope_key) / path
+    for is_second_look in (False, True):
+        if is_second_look and not write_path(scope_key, path):
+            return None
+        intents = _intents(scope_key, path)
+        if not intents:
+            return None
+        _key, memory_id, wanted = intents[-1]
+        read = store.read(file)
+        if (store.digest(read[0]) if read else "") == wanted:
+            keys = [key for key, _memory, _hash in intents]
+            return Swept(keys, memory_id, wanted, read[1] if read else None, file)
+    return None
 
 
-def _clear(swept: Iterable[Swept]) -> None:
+def _intents(scope_key: str, path: str) -> list[tuple[int, int | None, str]]:
+    """Key, memory and wanted hash of a path's intents, oldest first."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT id, memory_id, new_hash FROM memories_fileintent WHERE scope_id = %s AND path = %s ORDER BY id",
+            [scope_key, path],
+        )
+        return list(cursor.fetchall())
+
+
+_SIGN = """
+    UPDATE memories_memory SET file_size = %s, file_mtime = %s, file_inode = %s
+    WHERE id = %s AND raw_hash = %s AND NOT EXISTS (SELECT 1 FROM memories_fileintent WHERE memory_id = %s)
+"""
+
+
+def _clear(swept: list[Swept]) -> None:
     """Clear intents and store the signatures of their files (L-04), unless an intent came in meanwhile."""
-    with short_transaction():
-        for item in swept:
-            FileIntent.objects.filter(pk__in=item.intents).delete()
-            if item.memory_id is None or item.signature is None or item.signature != store.signature(item.file):
-                continue
-            if FileIntent.objects.filter(memory_id=item.memory_id).exists():
-                continue
-            Memory.objects.filter(pk=item.memory_id, raw_hash=item.raw_hash).update(
-                file_size=item.signature.size, file_mtime=item.signature.mtime, file_inode=item.signature.inode
-            )
+    for start in range(0, len(swept), CLEARED_AT_ONCE):
+        part = swept[start : start + CLEARED_AT_ONCE]
+        keys = [key for item in part for key in item.intents]
+        signatures = [
+            (seen.size, seen.mtime, seen.inode, item.memory_id, item.raw_hash, item.memory_id)
+            for item in part
+            if item.memory_id is not None
+            and (seen := item.signature) is not None
+            and seen == store.signature(item.file)
+        ]
+        with short_transaction(), connection.cursor() as cursor:
+            marks = ", ".join(["%s"] * len(keys))
+            cursor.execute(f"DELETE FROM memories_fileintent WHERE id IN ({marks})", keys)  # noqa: S608 - marks only
+            cursor.executemany(_SIGN, signatures)
 
 
 def examine_asides(scope_key: str) -> tuple[int, int]:
