@@ -1,8 +1,8 @@
-from django.db.models import Max
-
-from apps.changes.models import Change
+from django.db import connection
 
 
 def head() -> int:
     """The number of the latest change; 0 before the first."""
-    return Change.objects.aggregate(head=Max("sequence"))["head"] or 0
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT max(sequence) FROM changes_change")
+        return int(cursor.fetchone()[0] or 0)

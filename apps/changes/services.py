@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils.module_loading import import_string
 
+from apps.base.rows import insert_rows
 from apps.changes.models import Change
 
 Listener = Callable[[Sequence[Change]], None]
@@ -19,7 +20,7 @@ def record(changes: Sequence[Change]) -> None:
     """
     if not connection.in_atomic_block:
         raise RuntimeError("A change is recorded inside the transaction that made it.")
-    Change.objects.bulk_create(changes)
+    insert_rows(changes)
     for path in settings.CHANGE_LISTENERS:
         _listener(path)(changes)
 
