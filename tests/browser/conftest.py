@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from tests.browser.content import Content, fill
+from tests.browser.content import Content, fill, import_folder
 from tests.browser.entering import first_sign_in
 from tests.browser.looking import ARGUMENTS
 from tests.browser.watching import Watch
@@ -26,7 +26,8 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     needed("chromium")
-    with LiveServer(tmp_path_factory.mktemp("console"), web_processes=1, rate_per_minute=100_000) as live:
+    folder = tmp_path_factory.mktemp("console")
+    with LiveServer(folder, web_processes=1, rate_per_minute=100_000, import_folders=import_folder(folder)) as live:
         yield live
 
 
@@ -42,7 +43,7 @@ def signed_in(server: LiveServer, browser: Browser) -> Any:
 
 @pytest.fixture(scope="session")
 def content(server: LiveServer, signed_in: Any) -> Content:
-    return fill(server.url, server.token)
+    return fill(server.url, server.token, import_folder(server.folder))
 
 
 @pytest.fixture

@@ -3,7 +3,10 @@
 import json
 import urllib.request
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+from tests.live.server import wait_until
 
 RUNBOOK = """# Deploying
 
@@ -84,13 +87,34 @@ class Content:
         return saved
 
 
-def fill(url: str, token: str) -> Content:
+def fill(url: str, token: str, folder: Path | None = None) -> Content:
+    """``folder``: one that the operator opened for imports."""
     content = Content(url, token)
     _workspaces(content)
     _spaces(content)
     _memories(content)
     _checkpoints(content)
+    if folder is not None:
+        _import(content, folder)
     return content
+
+
+def import_folder(folder: Path) -> Path:
+    """What the server of these tests opens for imports, below its own folder."""
+    opened = folder / "notes"
+    opened.mkdir(exist_ok=True)
+    return opened
+
+
+def _import(content: Content, folder: Path) -> None:
+    for name, text in {"tea.md": "# Green tea\n\nTwo minutes.\n", "茶.md": "# 绿茶\n\n两分钟。\n"}.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "broken.md").write_bytes(b"\xff\xfe\x00\xd8")
+    asked = {"folder": str(folder), "project_id": content.ids["home"]}
+    content.ids["job"] = content.call("POST", "/memories/import", asked)["job_id"]
+    wait_until(
+        lambda: content.call("GET", f"/jobs/{content.ids['job']}")["state"] == "completed", what="it is imported"
+    )
 
 
 def _workspaces(content: Content) -> None:

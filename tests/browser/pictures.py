@@ -11,7 +11,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.content import Content, fill
+from tests.browser.content import Content, fill, import_folder
 from tests.browser.entering import first_sign_in
 from tests.browser.looking import ARGUMENTS, LOOKS, Look, cookies, size
 from tests.browser.pages import MISSING, pages
@@ -28,9 +28,13 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     told = parser.parse_args()
     told.folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, LiveServer(Path(folder), web_processes=1) as server:
+    with tempfile.TemporaryDirectory() as folder, server_of(Path(folder)) as server:
         for picture in _pictures(server, told.folder, QUICK if told.quick else LOOKS, told.page):
             print(picture)
+
+
+def server_of(folder: Path) -> LiveServer:
+    return LiveServer(folder, web_processes=1, import_folders=import_folder(folder))
 
 
 def _pictures(server: LiveServer, folder: Path, looks: list[Look], wanted: list[str]) -> Iterator[Path]:
@@ -42,7 +46,7 @@ def _pictures(server: LiveServer, folder: Path, looks: list[Look], wanted: list[
         first_sign_in(page, server.url, one_time)
         yield _picture(page, f"{server.url}/", folder / "first-steps.png")
         state = page.context.storage_state()
-        content = fill(server.url, server.token)
+        content = fill(server.url, server.token, import_folder(server.folder))
         paths = {name: path for name, path in {**pages(content), **MISSING}.items() if not wanted or name in wanted}
         for look in looks:
             page = _page(browser, look, state)

@@ -51,7 +51,9 @@ def is_allowed(module: str, name: str) -> bool:
         return True
     if module.endswith((".errors", ".schemas")):
         return True  # Words and refusals.
-    return module.endswith((".selectors", ".services")) and isinstance(getattr(import_module(module), name), Operation)
+    return module.endswith((".selectors", ".services", "_deeds")) and isinstance(
+        getattr(import_module(module), name), Operation
+    )
 
 
 @pytest.mark.parametrize("file", FILES, ids=name_of)

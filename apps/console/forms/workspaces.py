@@ -47,6 +47,6 @@ class ChangeWorkspaceForm(WorkspaceForm):
     archived = forms.BooleanField(
         label=_("Put away"),
         required=False,
-        help_text=_("Lists leave it out. What agents read and write there goes on."),
+        help_text=_("Lists leave it out. It can still be read; whoever writes there is refused."),
     )
     revision = forms.IntegerField(widget=forms.HiddenInput)

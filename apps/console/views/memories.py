@@ -46,6 +46,7 @@ def memories(request: HttpRequest) -> HttpResponse:
         "filtered": any(filters.values()),
         "choices": places.scope_choices(),
         "can_write": caller.may(Right.WRITE),
+        "archived": filters["status"] == "archived",
     }
     try:
         page |= _searched(request, places, filters) if filters["query"] else _listed(request, places, filters)

@@ -122,7 +122,8 @@ def edit(request: HttpRequest, profile_id: str) -> HttpResponse:
     if request.method == "POST" and (saved := perform(request, usage_profile_save, form, profile_id=profile_id)):
         messages.success(request, _("“{name}” is saved.").format(name=saved.name))
         return redirect("space-detail", saved.profile_id)
-    return render(request, "console/spaces/edit.html", {"space": found, "form": form, "hint": form.hint})
+    page = {"space": found, "form": form, "hint": form.hint, "stays": profile_id == SHARED_PROFILE}
+    return render(request, "console/spaces/edit.html", page)
 
 
 @require_http_methods(FORM)
