@@ -1,13 +1,13 @@
 """Candidates for a context: every query is bounded by a limit and led by an index, however large the memory is."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.db.models import Max, QuerySet
 
 from apps.changes.models import Change
-from apps.curation.selectors import place_in_template, success_cursors
+from apps.curation.selectors import place_in_template, stale_documents, success_cursors
 from apps.memories.models import Kind, Memory, Resource, Status
 from apps.memories.scopes import global_scope, project_scope
 from apps.operations.caller import SHARED_PROFILE, Caller
@@ -58,6 +58,7 @@ class Curated:
     documents: list[Memory]
     cursors: dict[str, int] = field(default_factory=dict)
     covers_until: datetime | None = None
+    stale: Set[str] = frozenset()  # Ids of those that were made of something that is gone since.
 
 
 def curated_in(places: Places) -> Curated:
@@ -71,7 +72,7 @@ def curated_in(places: Places) -> Curated:
     moved = success_cursors(cursors)
     cursors |= {key: cursor.sequence for key, cursor in moved.items()}
     until = max([*(document.updated_at for document in documents), *(cursor.moved_at for cursor in moved.values())])
-    return Curated(documents, cursors, until)
+    return Curated(documents, cursors, until, stale_documents(documents))
 
 
 def _documents_in(key: str) -> list[Memory]:

@@ -43,7 +43,10 @@ class CurationContext(BaseModel):
 
 
 class CuratedItem(BaseModel):
-    """A curated document. Where ``complete`` is false the text is its beginning; memory_get reads all of it."""
+    """A curated document. Where ``complete`` is false the text is its beginning; memory_get reads all of it.
+
+    ``stale``: something it was made of is gone since, so that some of it may hold no more.
+    """
 
     memory_id: str
     title: str
@@ -51,6 +54,7 @@ class CuratedItem(BaseModel):
     revision: int
     updated_at: datetime
     complete: bool
+    stale: bool
     text: str
 
 

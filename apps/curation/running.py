@@ -33,7 +33,7 @@ from apps.curation.prompting import ANY, cost_of_documents, instructions_for, pr
 from apps.curation.prompts import PROMPT_VERSION
 from apps.curation.switch import is_enabled
 from apps.curation.templates import kinds_named, template_for
-from apps.curation.work import MOST_WARNINGS, Work, scope_lease
+from apps.curation.work import MOST_WARNINGS, Work, scope_lease, usage_of
 from apps.leases.errors import LeaseLost
 from apps.leases.held import Held
 from apps.leases.selectors import check_attempt
@@ -126,8 +126,8 @@ def _carried_out(work: Work) -> None:
                 raise
             logger.info("The curation %s ended its attempt %s: %s", work.job.pk, work.attempt.number, error.code)
             _put_down(work, error)
-    except Cancelled:
-        work.cancel()
+        except Cancelled:
+            work.cancel()
     except LeaseLost:
         logger.warning("The curation %s was taken over by another process.", work.job.pk)
 
@@ -265,8 +265,8 @@ class Folding:
             repair=True,
         )
         answer = generate(request, connection=self.connection, while_waiting=self.work.look_around)
-        self._count(answer)
-        self.work.note(phase="checking")
+        self._note_protocol(answer)
+        self.work.note(phase="checking", **usage_of(self.work.job.pk))
         citable = {source.id for source in sources} | {one for baseline in self.standing for one in baseline.sources}
         return checked(
             answer.value,
@@ -283,13 +283,8 @@ class Folding:
         self.told["conflicts"] = [*self.told["conflicts"], *told.conflicts][:MOST_WARNINGS]
         self.told["warnings"] = [*self.told["warnings"], *told.warnings][:MOST_WARNINGS]
 
-    def _count(self, answer: ModelAnswer[Curation]) -> None:
-        self.work.count(
-            requests=answer.requests,
-            tokens_in=answer.tokens_in,
-            tokens_out=answer.tokens_out,
-            milliseconds=answer.milliseconds,
-        )
+    def _note_protocol(self, answer: ModelAnswer[Curation]) -> None:
+        """The one that was really spoken, where the connection leaves it open."""
         self.work.attempt.protocol = answer.protocol
         self.work.attempt.save(update_fields=["protocol"])
 

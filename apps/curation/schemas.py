@@ -2,7 +2,8 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from django.utils.translation import gettext
+from pydantic import AfterValidator, BaseModel, Field
 
 from apps.curation.templates import DOCUMENT_TYPES
 from apps.operations.words import Moment
@@ -15,15 +16,27 @@ ModeName = Annotated[
 StrategyName = Annotated[
     Literal["auto", "mcp", "all"], Field(description="Where sources come from; so far memories and checkpoints.")
 ]
-TypeName = Literal["overview", "current-state"]
+
+
+def _known_type(name: str) -> str:
+    if name and name not in DOCUMENT_TYPES:
+        raise ValueError(gettext("This must be one of: {names}.").format(names=", ".join(DOCUMENT_TYPES)))
+    return name
+
+
+TypeName = Annotated[str, AfterValidator(_known_type), Field(min_length=1, max_length=80)]
+_NAMES = ", ".join(DOCUMENT_TYPES)
 DocumentTypes = Annotated[
-    list[TypeName], Field(description="Documents to curate; left out: the default set.", max_length=40)
+    list[TypeName], Field(description=f"Documents to curate ({_NAMES}); left out: the default set.", max_length=40)
 ]
 DefaultTypes = Annotated[
-    list[TypeName], Field(description="The default set of documents; empty: all of the template.", max_length=40)
+    list[TypeName],
+    Field(description=f"The default set of documents ({_NAMES}); empty: all of the template.", max_length=40),
 ]
 DocumentTypeName = Annotated[
-    Literal["", "overview", "current-state"], Field(description="Which document, together with project_id.")
+    str,
+    AfterValidator(_known_type),
+    Field(description=f"Which document ({_NAMES}), together with project_id.", max_length=80),
 ]
 WhyCurate = Annotated[str, Field(description="Why, for the history.", max_length=500)]
 Force = Annotated[bool, Field(description="Curate although nothing changed.")]
@@ -54,8 +67,6 @@ StateFilter = Annotated[
 TriggerFilter = Annotated[Literal["any", "manual"], Field(description="Only jobs with this trigger.")]
 StartedAfter = Annotated[str, Field(description="Only jobs made after this date or time.", max_length=40)]
 EnabledSwitch = Annotated[bool, Field(description="Whether AI curation is on. It needs a connected model.")]
-
-assert set(DOCUMENT_TYPES) == {"overview", "current-state"}, "The names above are the templates'."  # noqa: S101
 
 
 class CurationRunOut(BaseModel):

@@ -1,10 +1,11 @@
 """Curation as callers read it: jobs, history, documents with their sources. Reading goes on while curation is off."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime
 
 from django.conf import settings
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, F, Q, QuerySet, Sum
 from django.utils.translation import gettext as _
 
 from apps.base.days import bound
@@ -60,7 +61,7 @@ from apps.operations.operation import operation
 from apps.operations.words import Cursor, PageLimit
 from apps.workspaces.selectors import projects_for
 
-MOST_JOBS = 50
+MOST_JOBS, MOST_DOCUMENTS = 50, 500
 TYPE_OF_PATH = {kind.path: kind.document_type for kind in GENERAL}
 ORDER = {document_type: place for place, document_type in enumerate(DOCUMENT_TYPES)}
 
@@ -142,7 +143,7 @@ def curated_document_list(caller: Caller, *, project_id: ProjectRef = "") -> Doc
         rows = rows.filter(scope=scope_for(caller, "project", project_id))
     else:
         rows = rows.filter(scope_id__in=_visible(caller))
-    found = list(rows.order_by("scope_id", "path")[: settings.SEARCH_LIMIT * 10])
+    found = list(rows.order_by("scope_id", "path")[:MOST_DOCUMENTS])
     return DocumentListOut(documents=sorted(items(found), key=_in_order))
 
 
@@ -253,8 +254,8 @@ def _meant(caller: Caller, document_id: str, project_id: str, document_type: str
         raise Invalid(fields={"document_id": _("Name a document, or a workspace and the type of its document.")})
     scope = scope_for(caller, "project", project_id)
     found = Memory.objects.filter(scope=scope, resource=Resource.CURATED, status=Status.ACTIVE)
-    path = next(path for path, name in TYPE_OF_PATH.items() if name == document_type)
-    memory = found.filter(Q(curated__document_type=document_type) | Q(path=path)).first()
+    paths = [path for path, name in TYPE_OF_PATH.items() if name == document_type]
+    memory = found.filter(Q(curated__document_type=document_type) | Q(path__in=paths)).first()
     if memory is None:
         raise DocumentUnknown(document=document_type)
     return memory
@@ -271,11 +272,24 @@ def items(memories: Iterable[Memory]) -> list[DocumentItem]:
     """Documents with what curation knows of them; one that it knows nothing of (rebuilt from files) is listed too."""
     memories = list(memories)
     known = {row.memory_id: row for row in CuratedDocument.objects.filter(memory__in=memories)}
-    return [_item(memory, known.get(memory.pk)) for memory in memories]
+    made_of = _made_of(known.values())
+    gone = gone_sources(source for sources in made_of.values() for source in sources)
+    return [_item(memory, known.get(memory.pk), made_of[memory.pk], gone) for memory in memories]
 
 
-def _item(memory: Memory, row: CuratedDocument | None) -> DocumentItem:
-    sources = _source_ids(row) if row else []
+def gone_sources(ids: Iterable[str]) -> set[str]:
+    """Those of these sources that nobody may read any more."""
+    wanted = set(ids)
+    there = Memory.objects.filter(stable_id__in=wanted, status=Status.ACTIVE, withheld=False)
+    return wanted - set(there.values_list("stable_id", flat=True))
+
+
+def stale_documents(memories: Iterable[Memory]) -> set[str]:
+    """Ids of the documents that were made of something that is gone since."""
+    return {item.document_id for item in items(memories) if item.stale}
+
+
+def _item(memory: Memory, row: CuratedDocument | None, sources: list[str], gone: set[str]) -> DocumentItem:
     return DocumentItem(
         document_id=memory.stable_id,
         document_type=row.document_type if row else TYPE_OF_PATH.get(memory.path, ""),
@@ -286,7 +300,7 @@ def _item(memory: Memory, row: CuratedDocument | None) -> DocumentItem:
         revision=memory.revision,
         updated_at=memory.updated_at,
         source_count=len(sources),
-        stale=len(standing(memory.scope_id, sources)) < len(sources),
+        stale=not gone.isdisjoint(sources),
         edited=row is not None and row.written_revision != memory.revision,
         model=row.model if row else "",
         prompt_version=row.prompt_version if row else "",
@@ -294,9 +308,13 @@ def _item(memory: Memory, row: CuratedDocument | None) -> DocumentItem:
     )
 
 
-def _source_ids(row: CuratedDocument) -> list[str]:
-    made_of = CuratedSource.objects.filter(document=row, revision=row.written_revision)
-    return list(made_of.values_list("source_id", flat=True))
+def _made_of(rows: Iterable[CuratedDocument]) -> dict[int, list[str]]:
+    """The sources of the text that curation wrote last, by document."""
+    found: dict[int, list[str]] = defaultdict(list)
+    sources = CuratedSource.objects.filter(document__in=list(rows), revision=F("document__written_revision"))
+    for document, source in sources.values_list("document_id", "source_id"):
+        found[document].append(source)
+    return found
 
 
 def _sources(memory: Memory, revision: int) -> list[DocumentSource]:

@@ -42,6 +42,7 @@ from apps.memories.scopes import project_scope
 from apps.operations.caller import Caller, Right
 from apps.operations.features import Feature
 from apps.operations.operation import UNCHANGED, Effect, operation
+from apps.workspaces.errors import WorkspaceArchived
 from apps.workspaces.models import Project
 from apps.workspaces.selectors import project_for
 
@@ -65,6 +66,8 @@ def curation_run(
     model, unless forced.
     """
     project = _project(caller, project_id)
+    if project.archived_at:
+        raise WorkspaceArchived(project_id=project.pk)
     types = [kind.document_type for kind in kinds_named(document_types or chosen().document_types, _template(project))]
     asked = CurationJob(
         id=new_id("cur"),
@@ -112,7 +115,7 @@ def curation_retry(
         if job.state not in (State.FAILED, State.CANCELLED):
             raise NotRetryable(job_id=job_id, state=job.get_state_display())
         if other := _pending(job.scope_key, but=job.pk):
-            raise CurationPending(job_id=other.pk)
+            raise CurationPending(job_id=other[0].pk)
         if use_original_config and not _has_original_config(job):
             raise OriginalConfigGone(job_id=job_id)
         job.attempts.filter(state="interrupted").update(state="failed")  # A person asks: interruptions count anew.
@@ -161,22 +164,23 @@ def _asked(asked: CurationJob, policy: str) -> CurationRunOut:
     with short_transaction():
         waiting = _pending(asked.scope_key)
         if waiting and policy == "reject":
-            raise CurationPending(job_id=waiting.pk)
+            raise CurationPending(job_id=waiting[0].pk)
         if waiting and policy == "reuse":
-            _merged(waiting, asked)
-            ring(RUN_CURATION_JOB, waiting.pk)
-            return _run_out(waiting, reused=True)
-        if waiting:
-            _cancel(waiting, result="replaced")
+            best = next((job for job in waiting if job.mode in (asked.mode, "full")), waiting[0])
+            _merged(best, asked)
+            ring(RUN_CURATION_JOB, best.pk)
+            return _run_out(best, reused=True)
+        for job in waiting:
+            _cancel(job, result="replaced")
         asked.start_cursor, asked.end_cursor = cursor_of(asked.scope_key), head()
         asked.save(force_insert=True)
         ring(RUN_CURATION_JOB, asked.pk)
     return _run_out(asked, reused=False)
 
 
-def _pending(scope_key: str, *, but: str = "") -> CurationJob | None:
+def _pending(scope_key: str, *, but: str = "") -> list[CurationJob]:
     jobs = CurationJob.objects.filter(scope_key=scope_key, state__in=PENDING).exclude(pk=but)
-    return jobs.order_by("created_at", "pk").first()
+    return list(jobs.order_by("created_at", "pk"))
 
 
 def _merged(waiting: CurationJob, asked: CurationJob) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Sum
+
 from apps.base import clock
 from apps.base.errors import MemRelayError
 from apps.base.transactions import short_transaction
@@ -12,6 +14,7 @@ from apps.curation.models import AT_WORK, FINAL, CurationAttempt, CurationJob, S
 from apps.leases.errors import LeaseLost
 from apps.leases.held import Held
 from apps.leases.selectors import check_attempt
+from apps.llm.models import ModelCall
 
 MOST_WARNINGS = 100
 UPDATE_SECONDS = 5.0  # Between two notes of how long an answer has been waited for.
@@ -20,6 +23,17 @@ UPDATE_SECONDS = 5.0  # Between two notes of how long an answer has been waited 
 def scope_lease(scope_key: str) -> str:
     """The lease of whoever curates a scope: one at a time (CUR-080)."""
     return f"curation/{scope_key}"
+
+
+def usage_of(job_id: str) -> dict[str, int]:
+    """What all calls of a job have cost, those of attempts that failed or died included."""
+    told = ModelCall.objects.filter(job_id=job_id).aggregate(
+        requests=Sum("requests"),
+        tokens_in=Sum("tokens_in"),
+        tokens_out=Sum("tokens_out"),
+        milliseconds=Sum("duration_ms"),
+    )
+    return {name: number or 0 for name, number in told.items()}
 
 
 class Work:
@@ -55,12 +69,6 @@ class Work:
         if seconds - self._noted_at >= UPDATE_SECONDS or seconds < self._noted_at:
             self._noted_at = seconds
             self.note(seconds_waited=int(seconds))
-
-    def count(self, **added: int) -> None:
-        """What a model call cost stays on the job's account, whatever becomes of its answer."""
-        for name, value in added.items():
-            setattr(self.job, name, getattr(self.job, name) + value)
-        CurationJob.objects.filter(pk=self.job.pk).update(**{name: getattr(self.job, name) for name in added})
 
     def complete(self, fields: Mapping[str, Any]) -> None:
         """The end everybody wants; inside the transaction that applied."""
@@ -98,7 +106,7 @@ class Work:
             fields["finished_at"] = now
         if state is State.COMPLETED:
             fields |= {"error_code": "", "error": "", "next_retry_at": None}
-        self._update(state=state, phase="", cancel_requested=False, **fields)
+        self._update(state=state, phase="", cancel_requested=False, **usage_of(self.job.pk), **fields)
         CurationAttempt.objects.filter(pk=self.attempt.pk).update(state=ending, ended_at=now, **(attempt_fields or {}))
 
     def _update(self, **fields: Any) -> None:

@@ -2,8 +2,8 @@
 
 from django.conf import settings
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
+from apps.curation.templates import GENERAL
 from apps.instance.schemas import (
     CapabilitiesOut,
     CuratedType,
@@ -13,6 +13,7 @@ from apps.instance.schemas import (
     Named,
     ToolsetOut,
 )
+from apps.llm.selectors import connection_state
 from apps.operations.caller import Caller
 from apps.operations.features import Feature, is_on
 from apps.operations.operation import OPERATIONS
@@ -29,14 +30,7 @@ BEGIN_WITH = [
     "checkpoint_save",
 ]
 MOST_MEMORY_SPACES = 100
-COMMON_DOCUMENTS = {
-    "overview": gettext_lazy("Overview"),
-    "current_state": gettext_lazy("Current state"),
-    "decisions": gettext_lazy("Decisions"),
-    "timeline": gettext_lazy("Timeline"),
-    "tasks": gettext_lazy("Tasks"),
-    "glossary": gettext_lazy("Glossary"),
-}
+SOURCE_ADAPTERS = ["memories", "checkpoints"]
 LIMITS = {
     "title_characters": "TITLE_CHARACTERS",
     "body_characters": "BODY_CHARACTERS",
@@ -58,13 +52,13 @@ def capabilities_of(caller: Caller) -> CapabilitiesOut:
         curation_enabled=features.curation.on,
         memory_git_enabled=features.memory_git.on,
         features=features,
-        model_connection=ModelConnection(),
+        model_connection=ModelConnection(state=connection_state()),
         begin_with=[name for name in BEGIN_WITH if name in served_tools()],
         advice=_advice(features),
         workspace_types=[Named(id=kind.value, name=str(kind.label)) for kind in WorkspaceType],
         memory_spaces=_memory_spaces(caller),
-        curated_document_types=_common_documents(),
-        source_adapters=[],
+        curated_document_types=_curated_types(),
+        source_adapters=SOURCE_ADAPTERS,
         languages=[code for code, _name in settings.LANGUAGES],
         toolset=caller.toolset,
         toolsets=[ToolsetOut(name=name, tools=len(tools_of(name)), tokens=list_tokens(name)) for name in TOOLSETS],
@@ -108,11 +102,8 @@ def _memory_spaces(caller: Caller) -> list[Named]:
     return [Named(id=space.pk, name=space.name) for space in spaces[:MOST_MEMORY_SPACES]]
 
 
-def _common_documents() -> list[CuratedType]:
-    return [
-        CuratedType(document_type=name, path=f"curated/{name.replace('_', '-')}.md", title=str(title))
-        for name, title in COMMON_DOCUMENTS.items()
-    ]
+def _curated_types() -> list[CuratedType]:
+    return [CuratedType(document_type=kind.document_type, path=kind.path, title=str(kind.name)) for kind in GENERAL]
 
 
 def _operations() -> dict[str, list[str]]:

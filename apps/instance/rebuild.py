@@ -20,6 +20,7 @@ from django.db import connection
 from apps.base import clock
 from apps.base.text import slug_for, with_suffix
 from apps.base.transactions import outside_transactions, short_transaction
+from apps.curation.rebuilding import recall_documents
 from apps.instance.errors import DatabaseThere, ServerRuns
 from apps.instance.serving.folders import prepare_folders
 from apps.leases.locks import first_start_lock, process_lock, role_is_served
@@ -95,6 +96,7 @@ def recreate(told: Told = lambda done, total: None) -> Report:
         report.problems += [(code, scope.key, path) for code, path in scope.problems]
         report.problems += [(code, scope.key, path) for code, path in recall(caller, scope, operation, step)]
     close_operation(operation)
+    recall_documents()
     while tidy():
         pass
     report.resources.update(Memory.objects.values_list("resource", flat=True))

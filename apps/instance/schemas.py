@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
+from apps.llm.schemas import ConnectionState
 from apps.memories.schemas import MemoryItem
 from apps.operations.words import Moment
 
@@ -48,7 +49,7 @@ class ToolsetOut(BaseModel):
 
 
 class ModelConnection(BaseModel):
-    state: Literal["not_configured"] = "not_configured"
+    state: ConnectionState
 
 
 class CapabilitiesOut(BaseModel):

@@ -28,8 +28,12 @@ def test_it_is_read_from_the_registry(world: World) -> None:
     assert sorted(name for names in answer["operations"].values() for name in names) == sorted(OPERATIONS)
     assert "memory_save" in answer["operations"]["memories"]
     assert len(answer["workspace_types"]) == 6
-    assert len(answer["curated_document_types"]) == 6
-    assert answer["source_adapters"] == []
+    assert [kind["path"] for kind in answer["curated_document_types"]] == [
+        "curated/overview.md",
+        "curated/current-state.md",
+    ]
+    assert answer["source_adapters"] == ["memories", "checkpoints"]
+    assert answer["model_connection"] == {"state": "unconfigured"}
 
 
 def test_tool_resource_and_rest_say_the_same(world: World) -> None:

@@ -153,6 +153,7 @@ class Composition:
             revision=memory.revision,
             updated_at=self._time(memory.updated_at),
             complete=True,
+            stale=memory.stable_id in self.curated.stale,
             text=text,
         )
         if may_fit(text, share) and self.budget.spend(item, within=share):
