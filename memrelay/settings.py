@@ -70,7 +70,7 @@ STOP_SECONDS = env("MEMRELAY_STOP_SECONDS")
 ACCESS_LOG = env("MEMRELAY_ACCESS_LOG")
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "apps.instance.administration.AdministrationConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

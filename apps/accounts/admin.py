@@ -2,63 +2,69 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import Group
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
-from apps.accounts import services
-from apps.accounts.models import McpToken, User
-from apps.accounts.sessions import caller_for_session
+from apps.accounts.models import McpToken, SignInTries, User
+from apps.accounts.selectors import state_of
+from apps.accounts.services import token_revoke
+from apps.operations.administration import ReadOnlyAdmin, do_each
+
+admin.site.unregister(Group)  # Rights are three, and a token or a person has them itself.
 
 
 @admin.register(User)
 class MemberAdmin(UserAdmin):
-    list_display = ["username", "profile", "is_staff", "is_active", "last_login"]
+    list_display = ["username", "profile", "is_superuser", "is_staff", "is_active", "last_login"]
+    list_filter = ["is_active", "is_superuser", "is_staff", "profile"]
+    search_fields = ["username", "profile__name"]
     fieldsets = (
         (None, {"fields": ("username", "password", "must_change_password")}),
         (_("Memory space and time zone"), {"fields": ("profile", "zone")}),
-        (_("Rights"), {"fields": ("is_active", "is_staff", "is_superuser")}),
+        (_("Rights"), {"fields": ("is_active", "is_staff", "is_superuser", "last_login")}),
     )
+    filter_horizontal = ()
     readonly_fields = ["last_login"]
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """History names people: one who leaves is switched off."""
+        return False
 
 
 @admin.register(McpToken)
-class TokenAdmin(admin.ModelAdmin):
+class TokenAdmin(ReadOnlyAdmin):
     """To look at and to revoke. Tokens are made where the token itself can be shown: console, REST, command."""
 
-    list_display = [
-        "name",
-        "hint",
-        "profile",
-        "project",
-        "toolset",
-        "created_at",
-        "expires_at",
-        "revoked_at",
-        "last_used_at",
-    ]
+    hidden = ("digest",)
+    list_display = ["name", "hint", "state", "profile", "project", "toolset", "expires_at", "last_used_at"]
+    list_filter = [("revoked_at", admin.EmptyFieldListFilter), "toolset", "profile"]
+    list_select_related = ["profile", "project"]
+    search_fields = ["name", "hint", "id", "made_by"]
+    date_hierarchy = "created_at"
     actions = ["revoke"]
+
+    @admin.display(description=pgettext_lazy("column", "state"))
+    def state(self, token: McpToken) -> str:
+        return str(STATES[state_of(token).value])
 
     @admin.action(description=_("Revoke the selected tokens"))
     def revoke(self, request: HttpRequest, tokens: QuerySet[McpToken]) -> None:
-        caller = caller_for_session(request)
-        for token_id in tokens.values_list("pk", flat=True):
-            services.token_revoke(caller, token_id=token_id)
-
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
-        return [field.name for field in McpToken._meta.fields if field.name != "digest"]
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: McpToken | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: McpToken | None = None) -> bool:
-        return False
+        do_each(request, token_revoke, [{"token_id": token.pk} for token in tokens])
 
 
-def may_enter(request: HttpRequest) -> bool:
-    """Staff, once their one-time password is gone."""
-    user = request.user
-    return isinstance(user, User) and user.is_active and user.is_staff and not user.must_change_password
+@admin.register(SignInTries)
+class TriesAdmin(ReadOnlyAdmin):
+    """Under digests: what people type as a name may be a password."""
+
+    list_display = ["key", "tries", "since"]
+    date_hierarchy = "since"
+
+
+STATES = {
+    "active": pgettext_lazy("token", "active"),
+    "expired": pgettext_lazy("token", "expired"),
+    "revoked": pgettext_lazy("token", "revoked"),
+}

@@ -1,22 +1,35 @@
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
+from apps.operations.administration import ReadOnlyAdmin, do_each
 from apps.workspaces.models import Project
+from apps.workspaces.services import project_archive, project_unarchive
 
 
 @admin.register(Project)
-class ProjectAdmin(admin.ModelAdmin):
-    """To look at. A workspace is changed by its operations, which tell the ledger."""
+class ProjectAdmin(ReadOnlyAdmin):
+    """A workspace is changed by its operations, which tell the ledger; it ends on pages of its own."""
 
-    list_display = ["name", "slug", "workspace_type", "git_remote", "archived_at", "updated_at"]
-    list_filter = ["workspace_type"]
-    search_fields = ["name", "slug", "external_key", "git_remote"]
+    hidden = ("git_remote_key",)
+    list_display = ["name", "slug", "workspace_type", "git_remote", "archived_at", "deleted_at", "updated_at"]
+    list_filter = [
+        "workspace_type",
+        ("archived_at", admin.EmptyFieldListFilter),
+        ("deleted_at", admin.EmptyFieldListFilter),
+    ]
+    search_fields = ["id", "name", "slug", "external_key", "git_remote"]
+    actions = ["archive", "unarchive"]
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
+    def view_on_site(self, project: Project) -> str | None:
+        return None if project.deleted_at else reverse("workspace-detail", args=[project.pk])
 
-    def has_change_permission(self, request: HttpRequest, obj: Project | None = None) -> bool:
-        return False
+    @admin.action(description=_("Archive the selected workspaces"))
+    def archive(self, request: HttpRequest, projects: QuerySet[Project]) -> None:
+        do_each(request, project_archive, [{"project_id": project.pk} for project in projects])
 
-    def has_delete_permission(self, request: HttpRequest, obj: Project | None = None) -> bool:
-        return False
+    @admin.action(description=_("Take the selected workspaces out of the archive"))
+    def unarchive(self, request: HttpRequest, projects: QuerySet[Project]) -> None:
+        do_each(request, project_unarchive, [{"project_id": project.pk} for project in projects])
