@@ -52,10 +52,10 @@ class Write:
 
 @dataclass(frozen=True, kw_only=True)
 class CreateDocument(Create):
-    """A first revision. The slug is the document's own unless somebody had it before."""
+    """A first revision. The slug is kept for it (L-16), unless somebody had it before it was."""
 
     def apply(self, recording: Recording) -> Outcome:
-        slug = recording.free_slug(self.slug or "")
+        slug = recording.free_slug(self.slug or "", curated=True)
         return Create(**{**vars(self), "slug": slug}).apply(recording)
 
 

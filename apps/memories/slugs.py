@@ -21,6 +21,7 @@ from apps.base.text import (
 )
 
 __all__ = [
+    "RESERVED_SLUGS",
     "SLUG_BYTES",
     "SLUG_CHARACTERS",
     "UNTITLED",
@@ -30,6 +31,8 @@ __all__ = [
     "with_suffix",
 ]
 
+# A workspace's curated documents are called so; nothing else there takes these names (L-16).
+RESERVED_SLUGS = frozenset("overview current-state decisions timeline tasks glossary".split())
 PATH_BYTES = 900
 SEGMENT_BYTES = 255  # What Linux, macOS and Windows grant one name.
 

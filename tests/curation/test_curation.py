@@ -242,8 +242,19 @@ def test_a_document_is_no_memory_to_be_put_away(world, switched_on, thirty, cura
     assert refused.json()["error"]["code"] == "WRONG_RESOURCE"
 
 
-def test_a_workspace_that_a_memory_took_the_name_from_gets_its_document_all_the_same(world, switched_on, curate):
-    world.bobs_agent.call("memory_save", title="Overview", body="An ordinary memory.", project_id=world.workspace.pk)
+def test_the_names_of_documents_are_kept_for_them(world, switched_on, curate):
+    saved = world.bobs_agent.call("memory_save", title="Overview", body="A memory.", project_id=world.workspace.pk)
+    elsewhere = world.bobs_agent.call("memory_save", title="Overview", body="A memory.", scope="global")
+    assert (saved.slug, elsewhere.slug) == ("overview-2", "overview")
+
+    curate()
+    assert documents(world)["curated/overview.md"].slug == "overview"
+    assert file_of(project_scope(world.workspace.pk), "curated/overview.md").exists()
+
+
+def test_a_workspace_where_a_memory_has_had_the_name_gets_its_document_all_the_same(world, switched_on, curate):
+    saved = world.bobs_agent.call("memory_save", title="Old", body="A memory.", project_id=world.workspace.pk)
+    Memory.objects.filter(stable_id=saved.memory_id).update(slug="overview", slug_key="overview")
     job = curate()
 
     assert job.state == "completed", job.error

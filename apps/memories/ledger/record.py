@@ -41,6 +41,7 @@ from apps.memories.models import (
     Status,
 )
 from apps.memories.scopes import SCOPE_FILE
+from apps.memories.slugs import RESERVED_SLUGS
 from apps.memories.store import Signature, digest
 from apps.operations.caller import Caller, Origin
 from apps.search.index import IndexEntry, index_remove, index_write_many
@@ -195,9 +196,13 @@ class Recording:
 
     # Deciding names.
 
-    def free_slug(self, wanted: str, *, own: Memory | None = None) -> str:
-        """``wanted``, or with a growing suffix where the scope has it already (deleted rows and aliases count, L-18)."""
-        if not names.slug_taken(self.scope.key, same_slug_key(wanted), but=own.pk if own else 0):
+    def free_slug(self, wanted: str, *, own: Memory | None = None, curated: bool = False) -> str:
+        """``wanted``, or with a growing suffix where the scope has it already (deleted rows and aliases count, L-18).
+
+        What a workspace's curated documents are called is kept for them (L-16).
+        """
+        is_reserved = not curated and wanted in RESERVED_SLUGS and self.scope.key.startswith("project/")
+        if not is_reserved and not names.slug_taken(self.scope.key, same_slug_key(wanted), but=own.pk if own else 0):
             return wanted
         near = {same_slug_key(slug): slug for number in range(2, NEAR_SLUGS) if (slug := with_suffix(wanted, number))}
         taken = set(Memory.objects.filter(scope=self.scope, slug_key__in=near).values_list("slug_key", flat=True))
