@@ -68,6 +68,7 @@ async def test_a_newcomers_agent_saves_finds_and_reads_context(shared_server: Li
 
 async def test_kill_9_in_the_middle_of_200_saves_loses_and_doubles_nothing(tmp_path: Path) -> None:
     acknowledged: dict[str, dict[str, Any]] = {}
+    half_way = asyncio.Event()
 
     async def save(server: LiveServer, numbers: range) -> None:
         try:
@@ -76,6 +77,8 @@ async def test_kill_9_in_the_middle_of_200_saves_loses_and_doubles_nothing(tmp_p
                     title = f"Saved {number}"
                     body = f"Word{number}x 第{number}号记忆\n" + "filler " * 50
                     acknowledged[title] = await call(client, "memory_save", title=title, body=body)
+                    if len(acknowledged) == 100:
+                        half_way.set()
         except BaseExceptionGroup:
             return  # The server was killed in the middle of a call: that one is not acknowledged.
 
@@ -83,8 +86,7 @@ async def test_kill_9_in_the_middle_of_200_saves_loses_and_doubles_nothing(tmp_p
         _ = server.token
 
         async def kill() -> None:
-            while len(acknowledged) < 100:
-                await asyncio.sleep(0.01)
+            await half_way.wait()
             await asyncio.to_thread(server.kill9_all)
 
         await asyncio.gather(kill(), *(save(server, range(start, start + 50)) for start in range(0, 200, 50)))
@@ -148,7 +150,7 @@ async def test_twenty_agents_and_an_editor_at_once(tmp_path: Path) -> None:
         async def edit() -> list[str]:
             marks = []
             while len(done) < AGENTS * SAVES_EACH:
-                file = random.choice(edited)  # noqa: S311
+                file = random.choice(edited)
                 mark = f"edited outside {len(marks)} at {time.monotonic_ns()}"
                 new = file.with_name(".editor")
                 new.write_text(file.read_text() + f"{mark}\n")
