@@ -84,10 +84,10 @@ def _draft(
     if not cited:  # It named them for the whole only: then every section has them.
         sections = [section.model_copy(update={"source_ids": list(source_ids)}) for section in sections]
     title = _line(document.title, kind.path, warnings)[:TITLE_CHARACTERS].strip()
-    body = _without_secrets(rendered(sections, slugs, language), kind.path, warnings)
+    body = rendered(sections, slugs, language)
     if not title or len(body) > DOCUMENT_CHARACTERS:
         raise AnswerRejected(problem=_("a document has no title, or is too long"))
-    return Draft(kind, title, body, source_ids)
+    return Draft(kind, title, _without_secrets(body, kind.path, warnings), source_ids)
 
 
 def _require_known(ids: Collection[str], slugs: Mapping[str, str]) -> None:

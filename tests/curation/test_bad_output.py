@@ -65,7 +65,7 @@ BAD = {
 
 @pytest.mark.parametrize("step", BAD.values(), ids=BAD.keys())
 def test_a_bad_answer_changes_nothing_and_ends_as_failed_after_three_retries(world, switched_on, few, curate, step):
-    switched_on.scenario(otherwise=step)
+    switched_on.scenario(otherwise=step, piece=4000)
     job = curate()
     assert (job.state, job.retries) == ("queued", 1)
     for _ in range(RETRIES):
