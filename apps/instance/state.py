@@ -44,7 +44,7 @@ def state_for(caller: Caller) -> dict[str, Any]:
         "queue": told.queue,
         "storage": told.storage,
         "attention": told.attention,
-        "jobs": told.jobs,
+        "jobs": FolderJob.objects.order_by("-created_at")[:LATEST],
         "tokens": token_counts(),
         "leases": held_leases(),
         "troubles": latest_troubles(),

@@ -33,7 +33,7 @@ from apps.operations.administration import ReadOnlyAdmin, do_each
 @admin.register(Memory)
 class MemoryAdmin(ReadOnlyAdmin):
     hidden = ("id", "slug_key", "path_key", "title_key", "file_mtime", "file_inode")
-    list_display = ["title", "resource", "scope", "kind", "status", "profile_id", "revision", "updated_at"]
+    list_display = ["title", "resource", "kind", "status", "updated_at", "scope", "profile_id", "revision"]
     list_filter = ["status", "resource", "kind", "note_type", "withheld"]
     list_select_related = ["scope"]
     search_fields = ["title", "slug", "stable_id", "path", "scope__key"]

@@ -96,7 +96,7 @@ def test_pages_work_without_script(
 
 
 def test_administration_is_there_in_both_languages(person: Page, server: LiveServer) -> None:
-    for language, title in (("en", "Site administration"), ("zh", "站点管理")):
+    for language, title in (("en", "State of the server"), ("zh", "服务器状态")):
         person.context.add_cookies(cookies(server.url, language, "light"))
         person.goto("/admin/")
         assert title in person.content()
