@@ -11,7 +11,7 @@ from apps.base.transactions import short_transaction
 from apps.changes.selectors import head
 from apps.curation.errors import CurationPending, NotCancellable, NotRetryable, OriginalConfigGone
 from apps.curation.jobs import RUN_CURATION_JOB, ring_for_waiting
-from apps.curation.models import FINAL, PENDING, CurationJob, CurationSettings, State
+from apps.curation.models import AT_WORK, FINAL, PENDING, CurationJob, CurationSettings, State
 from apps.curation.running import cursor_of
 from apps.curation.schemas import (
     CurationJobOut,
@@ -196,6 +196,15 @@ def _merged(waiting: CurationJob, asked: CurationJob) -> None:
         waiting.next_retry_at = None  # Somebody waits for it: no further pause.
     waiting.updated_at = clock.now()
     waiting.save()
+
+
+def cancel_all_of(scope_key: str) -> None:
+    """Cancel what waits or works on a scope that ends, inside the caller's transaction."""
+    for job in CurationJob.objects.filter(scope_key=scope_key, state__in=(*PENDING, *AT_WORK)):
+        if job.state in AT_WORK and is_held(scope_lease(scope_key)):
+            CurationJob.objects.filter(pk=job.pk).update(cancel_requested=True)
+        else:
+            _cancel(job)
 
 
 def _cancel(job: CurationJob, *, result: str = "") -> None:

@@ -87,9 +87,7 @@ class OperatorSite(admin.AdminSite):
     def get_urls(self) -> list[URLResolver | URLPattern]:
         own: list[URLResolver | URLPattern] = [
             path("do/<slug:name>/", self.admin_view(require_POST(self.do)), name="do"),
-            path(
-                "workspaces/project/<str:key>/end/", self.admin_view(self.delete_workspace), name="workspace-delete"
-            ),
+            path("workspaces/project/<str:key>/end/", self.admin_view(self.delete_workspace), name="workspace-delete"),
             path("workspaces/project/<str:key>/merge/", self.admin_view(self.merge_workspace), name="workspace-merge"),
             path("profiles/profile/<str:key>/end/", self.admin_view(self.delete_space), name="space-delete"),
         ]

@@ -251,7 +251,7 @@ COLUMNS: dict[str, Promise] = {
 def name_everything() -> None:
     """Give rooms, rows and columns their words. Migrations do not see this: they keep what the models say."""
     for label, room in ROOMS.items():
-        apps.get_app_config(label).verbose_name = room
+        apps.get_app_config(label).verbose_name = room  # type: ignore[assignment]
     for label, (one, many) in ROWS.items():
         meta = apps.get_model(label)._meta
         meta.verbose_name, meta.verbose_name_plural = one, many

@@ -10,11 +10,13 @@ from django.utils.translation import ngettext
 
 from apps.accounts.models import McpToken, User
 from apps.base.errors import MemRelayError
+from apps.curation.models import AT_WORK, CurationJob
+from apps.curation.work import scope_lease
 from apps.instance.errors import WorkUnderWay
 from apps.instance.schemas import EndingLine, EndingPreview, Named, Renamed
 from apps.instance.workspaces_jobs import attributed_elsewhere, living, profile_of
 from apps.leases.errors import ScopeBusy
-from apps.leases.selectors import exclusive_lease_on
+from apps.leases.selectors import exclusive_lease_on, is_held
 from apps.memories.models import Alias, FolderJob, Memory, Resource, Status
 from apps.memories.services.jobs import UNDER_WAY
 from apps.operations.caller import SHARED_PROFILE, Caller
@@ -71,7 +73,13 @@ def obstacles(ending: Ending) -> list[MemRelayError]:
     touching = under_way.filter(scope_key__in=ending.scope_keys) | under_way.filter(target_key__in=ending.scope_keys)
     same = {"kind": kind, "scope_key": ending.scope_key, "target_key": ending.target_key}
     others = touching.exclude(**same).order_by("created_at").values_list("pk", flat=True)
-    if job_ids := list(others[:10]):
+    curations = [
+        job_id
+        for key in ending.scope_keys
+        if is_held(scope_lease(key))
+        for job_id in CurationJob.objects.filter(scope_key=key, state__in=AT_WORK).values_list("pk", flat=True)
+    ]
+    if job_ids := [*others[:10], *curations]:
         found.append(WorkUnderWay(job_ids=", ".join(job_ids)))
     return found
 

@@ -21,7 +21,7 @@ class WorkUnderWay(MemRelayError):
     code = "JOBS_UNDER_WAY"
     status = 409
     sentence = _("A job is under way here ({job_ids}), so nothing was changed.")
-    hint = _("Wait until it has ended, or stop it for good with job_stop.")
+    hint = _("Wait until it has ended, or end it with job_stop or curation_cancel.")
 
 
 class DatabaseThere(MemRelayError):

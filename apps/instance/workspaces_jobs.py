@@ -14,6 +14,7 @@ from django.db.models import QuerySet
 
 from apps.accounts.services import leave_profile, rebind_tokens_of, revoke_tokens_of
 from apps.base.transactions import short_transaction
+from apps.curation.services import cancel_all_of
 from apps.leases.errors import ScopeBusy
 from apps.leases.held import Held, exclusive_key
 from apps.leases.services import holding
@@ -22,7 +23,7 @@ from apps.memories.ledger.changes import Arrive, Attribute, Baggage, Depart
 from apps.memories.ledger.record import Change
 from apps.memories.ledger.scan import scan
 from apps.memories.ledger.sweep import sweep
-from apps.memories.models import Memory, Resource, Status
+from apps.memories.models import ImportedFile, Memory, Resource, Status
 from apps.memories.transfer.running import State, Tally, Work
 from apps.operations.caller import SHARED_PROFILE, Caller
 from apps.profiles.errors import ProfileInUse
@@ -140,6 +141,9 @@ class Deed:
         into = job.target_key.partition("/")[2]
         with short_transaction():
             self.work.check()
+            cancel_all_of(job.scope_key)
+            if job.target_key:
+                _remember_imports(job.scope_key, job.target_key)
             if kind == "project":
                 _end_workspace(self.caller, name, into)
             else:
@@ -183,6 +187,13 @@ def _whole(*scope_keys: str) -> Iterator[list[Held]]:
             held.append(own)
         sweep(at_once=True)
         yield held
+
+
+def _remember_imports(scope_key: str, target_key: str) -> None:
+    """A folder that was imported here is known there, so that importing it again doubles nothing (L-16)."""
+    known = ImportedFile.objects.filter(scope=target_key).values("source")
+    moved = ImportedFile.objects.filter(scope=scope_key, memory__scope=target_key)
+    moved.exclude(source__in=known).update(scope=target_key)
 
 
 def _end_workspace(caller: Caller, project_id: str, into: str) -> None:

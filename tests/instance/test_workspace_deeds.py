@@ -7,6 +7,8 @@ from django.core.management import call_command
 
 from apps.accounts.keys import caller_for_token
 from apps.base.errors import NotSignedIn
+from apps.curation.models import CurationJob
+from apps.curation.work import scope_lease
 from apps.instance import endings
 from apps.instance.rebuild import recreate
 from apps.leases.held import exclusive_key
@@ -20,6 +22,7 @@ from apps.memories.transfer.running import Work
 from apps.operations.caller import Caller
 from apps.profiles.models import Profile
 from apps.workspaces.models import Project
+from tests.memories.folder_world import fill
 from tests.memories.ledger_world import all_durable, file_of_saved, settle
 from tests.world import Agent, World, call
 
@@ -83,6 +86,17 @@ def test_an_archived_workspace_can_be_read_and_not_written_to(alice: Agent, rela
 def test_archiving_twice_does_no_more(alice: Agent, relay: str) -> None:
     first = alice.call("project_archive", project_id=relay)
     assert alice.call("project_archive", project_id=relay).revision == first.revision
+
+
+def test_nothing_is_imported_into_an_archived_workspace(alice: Agent, relay: str, tmp_path: Any, settings: Any) -> None:
+    folder = fill(tmp_path / "outside", {f"{number}.md": f"text {number}\n" for number in range(3)})
+    settings.IMPORT_FOLDERS = [str(folder)]
+    job = alice.call("memory_import", folder=str(folder), project_id=relay)
+    alice.call("project_archive", project_id=relay)
+    run_folder_job(job.job_id)
+    ended = alice.call("job_get", job_id=job.job_id)
+    assert (ended.state, ended.done) == ("failed", 0) and "archived" in ended.error
+    assert code(alice.rest.post("/memories/import", folder=str(folder), project_id=relay)) == "WORKSPACE_ARCHIVED"
 
 
 def test_an_outside_edit_in_an_archived_workspace_is_kept(alice: Agent, relay: str) -> None:
@@ -307,6 +321,39 @@ def test_the_preview_of_a_merging_tells_what_goes_where(world: World, alice: Age
         "history": (6, "stays"),
     }
     assert told.json()["into"] == {"id": other, "name": "Other"}
+
+
+def test_a_folder_that_was_imported_before_a_merging_is_known_after_it(
+    alice: Agent, relay: str, other: str, tmp_path: Any, settings: Any
+) -> None:
+    folder = fill(tmp_path / "outside", {"one.md": "text\n", "two.md": "more\n"})
+    settings.IMPORT_FOLDERS = [str(folder)]
+    run_folder_job(alice.call("memory_import", folder=str(folder), project_id=relay).job_id)
+    alice.call("project_merge", project_id=relay, into=other)
+    again = alice.call("memory_import", folder=str(folder), project_id=other)
+    run_folder_job(again.job_id)
+    done = alice.call("job_get", job_id=again.job_id)
+    assert (done.imported, done.unchanged) == (0, 2)
+
+
+def curation(project_id: str, state: str) -> CurationJob:
+    return CurationJob.objects.create(
+        id=f"cur_{state}", scope_key=f"project/{project_id}", project_id=project_id, coalesce_key=state, state=state
+    )
+
+
+def test_a_curation_that_waits_ends_with_its_workspace(alice: Agent, relay: str) -> None:
+    waiting = curation(relay, "queued")
+    assert alice.call("project_delete", project_id=relay).state == "completed"
+    waiting.refresh_from_db()
+    assert waiting.state == "cancelled"
+
+
+def test_a_workspace_is_not_ended_under_a_curation_at_work(alice: Agent, relay: str) -> None:
+    working = curation(relay, "running")
+    assert take(scope_lease(f"project/{relay}"), kind="curation")
+    refused = alice.rest.delete(f"/projects/{relay}")
+    assert code(refused) == "JOBS_UNDER_WAY" and working.pk in refused.json()["error"]["message"]
 
 
 def test_a_workspace_is_not_merged_into_itself_or_into_an_archived_one(alice: Agent, relay: str, other: str) -> None:

@@ -14,6 +14,7 @@ from apps.leases.selectors import is_held
 from apps.memories.doors import scope_for
 from apps.memories.errors import JobOver, ReviewNeeded
 from apps.memories.ledger import open_operation
+from apps.memories.ledger.names import refuse_if_put_away
 from apps.memories.models import FolderJob, Scope
 from apps.memories.schemas import FolderText, ForGood, JobOut, JobRef, ProjectRef, RequestId, ScopeRef
 from apps.memories.selectors.jobs import job_for
@@ -119,6 +120,7 @@ def start_import(
     if again := job_before(caller, "memory_import", request_id, arguments):
         return again
     root = readable_folder(caller, folder)
+    refuse_if_put_away(scope_key)
     if Scope.objects.filter(key=scope_key, policy="reviewed").exists():
         raise ReviewNeeded(scope=scope_key)
     return _once(caller, _on_folder(FolderJob.IMPORT, root, scope_key), request_id, arguments, by_bell)

@@ -28,11 +28,12 @@ from apps.memories.transfer.notes import Note, Unfit, read_note
 from apps.memories.transfer.reports import report
 from apps.memories.transfer.running import State, Tally, Work
 from apps.operations.caller import Caller, Origin
+from apps.workspaces.errors import WorkspaceArchived, WorkspaceDeleted
 
 NAME = "memory_import"
 FIRST_BATCH = 25
 BATCH_SECONDS = 0.15  # How long a batch may keep SQLite's only writer.
-NOT_A_FILES_FAULT = (LeaseLost, ScopeBusy, ReviewNeeded, HeadConflict)
+NOT_A_FILES_FAULT = (LeaseLost, ScopeBusy, ReviewNeeded, HeadConflict, WorkspaceArchived, WorkspaceDeleted)
 
 
 @dataclass(frozen=True, slots=True)
