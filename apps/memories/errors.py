@@ -115,13 +115,6 @@ class OutsideAlarm(MemRelayError):
     sentence = _("{scope} has no alarm to decide on.")
 
 
-class NotUtf8(MemRelayError):
-    code = "NOT_UTF8"
-    status = 422
-    sentence = _("The text is not valid UTF-8.")
-    hint = _("Save the file as UTF-8 and try again.")
-
-
 class FolderRefused(MemRelayError):
     code = "FOLDER_REFUSED"
     status = 422

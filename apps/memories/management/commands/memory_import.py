@@ -1,43 +1,19 @@
 """Bring a folder of Markdown in, here and now; killed or stopped, it goes on later."""
 
-import os
-from argparse import ArgumentParser
-from typing import Any
+from django.utils.translation import gettext_lazy as _
 
-from django.core.management import BaseCommand, CommandError
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
-
-from apps.base.errors import MemRelayError
-from apps.memories.doors import scope_for
+from apps.memories.models import FolderJob
 from apps.memories.services.jobs import start_import, take_up
-from apps.memories.transfer.foreground import work_on
-from apps.operations.caller import SHARED_PROFILE, Caller
+from apps.memories.transfer.commands import FolderCommand
+from apps.operations.caller import Caller
 
 
-class Command(BaseCommand):
-    help = gettext_lazy("Import a folder of Markdown: Obsidian, Basic Memory or plain. The folder is only read.")  # type: ignore[assignment]
+class Command(FolderCommand):
+    help = _("Import a folder of Markdown: Obsidian, Basic Memory or plain. The folder is only read.")  # type: ignore[assignment]
+    folder_help = _("the folder")
+    project_help = _("id or slug of the workspace to import into")
+    scope_help = _("scope to import into, such as global/alice or library")
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("folder", nargs="?", help=_("the folder"))
-        parser.add_argument("--project", default="", help=_("id or slug of the workspace to import into"))
-        parser.add_argument("--scope", default="", help=_("scope to import into, such as global/alice or library"))
-        parser.add_argument("--profile", default=SHARED_PROFILE, help=_("the memory space to work in"))
-        parser.add_argument("--resume", metavar="JOB", help=_("go on with a stopped job"))
-
-    def handle(
-        self, *, folder: str | None, project: str, scope: str, profile: str, resume: str | None, **options: Any
-    ) -> None:
-        if bool(folder) == bool(resume):
-            raise CommandError(_("Name a folder, or a job with --resume."))
-        os.umask(0o077)
-        caller = Caller.for_command(profile=profile)
-        try:
-            if resume:
-                job = take_up(caller, resume)
-            else:
-                job = start_import(caller, folder or "", scope_for(caller, scope, project), by_bell=False)
-                take_up(caller, job.pk)
-        except MemRelayError as error:
-            raise CommandError(f"{error} {error.advice}".strip()) from error
-        work_on(job, self.stdout.write)
+    def start(self, caller: Caller, folder: str, scope_key: str) -> FolderJob:
+        job = start_import(caller, folder, scope_key, by_bell=False)
+        return take_up(caller, job.pk)
