@@ -29,9 +29,11 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def folder(tmp_path: Path, settings: Any) -> Path:
+def folder(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Six notes, taken in two at a time however slow the machine is."""
     settings.IMPORT_FOLDERS = [str(tmp_path / "outside")]
     settings.SAVE_MANY = 2
+    monkeypatch.setattr(importing, "BATCH_SECONDS", 1e6)
     return fill(tmp_path / "outside", {f"{number}.md": f"text {number}\n" for number in range(6)})
 
 
