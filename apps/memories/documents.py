@@ -71,8 +71,8 @@ def composed(memory: Memory, body: bytes, extra: Mapping[str, Value | None]) -> 
 def stamped(document: bytes, memory: Memory, number: int) -> bytes:
     """An existing document with the ledger's keys brought up to date; every other byte stays.
 
-    A ``type`` of the author's own stays, and so does a ``permalink`` that another program gave it. A line that cannot be read
-    holds its author's words: only a value of ours takes its place, never nothing.
+    A ``type`` of the author's own stays, and so does a ``permalink`` that another program gave this very document. A line that
+    cannot be read holds its author's words: only a value of ours takes its place, never nothing.
     """
     keys, own = identity(memory, number), frontmatter.read(document)
     for problem in own.problems:
@@ -80,14 +80,16 @@ def stamped(document: bytes, memory: Memory, number: int) -> bytes:
             del keys[problem.key]
     if own.text("type"):
         del keys["type"]
-    if own.text("permalink") and not _is_ours(own.text("permalink"), memory.slug):
-        del keys["permalink"]
+    if _is_anothers(own.text("permalink")) and own.text("stable_id") in ("", memory.stable_id):
+        del keys[
+            "permalink"
+        ]  # In a copy, which tells of another id, it would stand twice: basic-memory rewrites such files.
     return frontmatter.write(document, keys)
 
 
-def _is_ours(permalink: str, slug: str) -> bool:
-    folder, _, name = permalink.rpartition("/")
-    return name == slug and scope_key_of_folder(folder) is not None
+def _is_anothers(permalink: str) -> bool:
+    """Whether somebody else gave it. Ours follow scope and slug; one of before may be another memory's today."""
+    return bool(permalink) and scope_key_of_folder(permalink.rpartition("/")[0]) is None
 
 
 def with_body(document: bytes, body: bytes) -> bytes:
