@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-APT_SECONDS = NPM_SECONDS = 900
+APT_SECONDS = NPM_SECONDS = PIP_SECONDS = 900
 NPM_FOLDER = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "memrelay-tests"
+BASIC_MEMORY = "basic-memory==0.24.1"
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class Thing:
     find: Callable[[], str | None]
     packages: tuple[str, ...] = ()  # Debian's
     modules: tuple[str, ...] = ()  # npm's, kept in ``NPM_FOLDER``
+    package: str = ""  # PyPI's, kept in an environment of its own there
+    rests_on: str = ""  # Another thing: where that is not, nobody can ask for this one.
     advice: str = ""
 
 
@@ -65,6 +68,17 @@ def from_npm(file: str) -> Callable[[], str | None]:
     return lambda: str(path) if path.exists() else None
 
 
+def environment_of(package: str) -> Path:
+    """The virtual environment of a pinned package; another version is another environment."""
+    return NPM_FOLDER / package.replace("==", "-")
+
+
+def from_pypi(package: str) -> Callable[[], str | None]:
+    """The package's program. ``pip`` writes it last, so where it is, everything that it needs is too."""
+    path = environment_of(package) / "bin" / package.partition("==")[0]
+    return lambda: str(path) if path.exists() else None
+
+
 THINGS = {
     "chromium": Thing(
         "CHROMIUM",
@@ -85,8 +99,15 @@ THINGS = {
         modules=("@modelcontextprotocol/inspector@2.12.0",),
         advice="install npm, or name the MCP Inspector's program in MCP_INSPECTOR",
     ),
+    "basic-memory": Thing(
+        "BASIC_MEMORY",
+        from_pypi(BASIC_MEMORY),
+        package=BASIC_MEMORY,
+        rests_on="newer python",
+        advice="have a Python 3.12 or newer and run python -m tests.outside, or name its program in BASIC_MEMORY",
+    ),
 }
-LIVE_THINGS = ["newer node", "inspector"]
+LIVE_THINGS = ["newer node", "inspector", "basic-memory"]
 BROWSER_THINGS = ["chromium", "chinese font"]
 
 
@@ -100,15 +121,38 @@ def needed(name: str) -> str:
     if path := found(name):
         return path
     reason = f"needs a {name}: {THINGS[name].advice}"
-    if os.environ.get("CI") == "true":
+    if os.environ.get("CI") == "true" and can_be_had(name):
         pytest.fail(reason, pytrace=False)
     pytest.skip(reason)
 
 
+def can_be_had(name: str) -> bool:
+    """Whether the lack of it is a fault of the set-up: not where what it rests on is no part of the machine."""
+    rests_on = THINGS[name].rests_on
+    return not rests_on or found(rests_on) is not None
+
+
 def install(names: list[str]) -> None:
-    """Install what is missing: by npm into a folder of the tests' own, by apt if this user may."""
+    """Install what is missing: by npm and pip into a folder of the tests' own, by apt if this user may."""
     _install_by_npm([module for name in names if not found(name) for module in THINGS[name].modules])
+    for name in names:
+        if THINGS[name].package and not found(name):
+            _install_by_pip(THINGS[name].package, found(THINGS[name].rests_on))
     _install_by_apt(names)
+
+
+def _install_by_pip(package: str, python: str | None) -> None:
+    """Into an environment of its own: what it needs must not meet what MemRelay needs."""
+    if not python:
+        return
+    environment = environment_of(package)
+    pip = [str(environment / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    for command in ([python, "-m", "venv", "--clear", str(environment)], [*pip, "install", package]):
+        try:
+            subprocess.run(command, timeout=PIP_SECONDS, check=True)
+        except (OSError, subprocess.SubprocessError) as failure:
+            print(f"{package} could not be installed; the tests that need it cannot run. {failure}")
+            return
 
 
 def _install_by_npm(modules: list[str]) -> None:
@@ -139,7 +183,8 @@ def main() -> int:
     install(names)
     for name in names:
         print(f"{name}: {found(name) or 'missing; ' + THINGS[name].advice}")
-    return int(os.environ.get("CI") == "true" and not all(map(found, names)))
+    missing = [name for name in names if can_be_had(name) and not found(name)]
+    return int(os.environ.get("CI") == "true" and bool(missing))
 
 
 def _works(command: list[str]) -> bool:
