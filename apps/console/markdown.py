@@ -6,6 +6,7 @@ become links, since a page of ours asks no other host for anything.
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from django.urls import reverse
@@ -29,8 +30,16 @@ TASK = re.compile(r"\[([ xX])\]\s+")
 BOXES = {" ": "\u2610 ", "x": "\u2611 "}
 
 
-def render(text: str, ends: Mapping[str, str] | None = None) -> SafeString:
-    """The text as HTML that may stand in a page; empty for an empty text. ``ends``: ids of memories that links name."""
+@dataclass(frozen=True)
+class End:
+    """The memory that a link leads to."""
+
+    memory_id: str
+    title: str
+
+
+def render(text: str, ends: Mapping[str, End] | None = None) -> SafeString:
+    """The text as HTML that may stand in a page; empty for an empty text. ``ends``: where links lead, by their targets."""
     if not text.strip():
         return SafeString("")
     if len(text) > RENDERED_CHARACTERS:
@@ -75,10 +84,12 @@ def _wiki_link(state: StateInline, silent: bool) -> bool:
     if not target or {".", ".."} & set(target.split("/")):
         return False  # A browser would take dots for a way out of the memories.
     if not silent:
-        known = state.env.get("ends", {}).get(written)
-        address = reverse("memory-detail", args=[known]) if known else memory_address(target)
+        known: End | None = state.env.get("ends", {}).get(written)
+        address = reverse("memory-detail", args=[known.memory_id]) if known else memory_address(target)
+        # Machines link by slug, people read titles.
+        name = known.title if known and place.strip() == written else place.strip()
         state.push("link_open", "a", 1).attrs = {"href": address, "class": "memory-link"}
-        state.push("text", "", 0).content = alias.strip() or place.strip()
+        state.push("text", "", 0).content = alias.strip() or name
         state.push("link_close", "a", -1)
     state.pos = found.end()
     return True

@@ -8,9 +8,11 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.browser.content import Content, fill, import_folder
+from tests.browser.curating import curate_all
 from tests.browser.entering import first_sign_in
 from tests.browser.looking import ARGUMENTS
 from tests.browser.watching import Watch
+from tests.doubles.model import ModelDouble
 from tests.live.server import LiveServer
 from tests.outside import needed
 
@@ -42,8 +44,16 @@ def signed_in(server: LiveServer, browser: Browser) -> Any:
 
 
 @pytest.fixture(scope="session")
-def content(server: LiveServer, signed_in: Any) -> Content:
-    return fill(server.url, server.token, import_folder(server.folder))
+def model() -> Iterator[ModelDouble]:
+    with ModelDouble() as double:
+        yield double
+
+
+@pytest.fixture(scope="session")
+def content(server: LiveServer, signed_in: Any, model: ModelDouble) -> Content:
+    content = fill(server.url, server.token, import_folder(server.folder))
+    curate_all(content, model)
+    return content
 
 
 @pytest.fixture

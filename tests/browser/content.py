@@ -182,6 +182,15 @@ def _memories(content: Content) -> None:
     content.save("roadmap", "The roadmap of last year", "Done.\n", **here)
     content.call("POST", f"/memories/{content.ids['roadmap']}/archive", {})
     kinds = ("note", "fact", "experience")
+    content.save(
+        "method",
+        "检索实验的设计",
+        "比较二元组切分与向量检索，语料为 20,000 条记忆。\n",
+        kind="decision",
+        tags=["实验"],
+        summary="先比较召回率，再比较延迟。",
+        project_id=content.ids["thesis"],
+    )
     nights = [
         {
             "title": f"Observation {n} of the nightly run",

@@ -12,12 +12,15 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.content import Content, fill, import_folder
+from tests.browser.curating import curate_all
 from tests.browser.entering import first_sign_in
 from tests.browser.looking import ARGUMENTS, LOOKS, Look, cookies, size
 from tests.browser.pages import MISSING, pages
+from tests.doubles.model import ModelDouble
 from tests.live.server import LiveServer
 from tests.outside import found
 
+BEFORE = {"first-steps": "/", "documents-off": "/documents", "curation-off": "/curation", "model-off": "/model"}
 QUICK: list[Look] = [("en", "light", "wide"), ("zh", "dark", "narrow")]
 
 
@@ -28,8 +31,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     told = parser.parse_args()
     told.folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, server_of(Path(folder)) as server:
-        for picture in _pictures(server, told.folder, QUICK if told.quick else LOOKS, told.page):
+    with tempfile.TemporaryDirectory() as folder, server_of(Path(folder)) as server, ModelDouble() as model:
+        for picture in _pictures(server, model, told.folder, QUICK if told.quick else LOOKS, told.page):
             print(picture)
 
 
@@ -37,16 +40,20 @@ def server_of(folder: Path) -> LiveServer:
     return LiveServer(folder, web_processes=1, import_folders=import_folder(folder))
 
 
-def _pictures(server: LiveServer, folder: Path, looks: list[Look], wanted: list[str]) -> Iterator[Path]:
+def _pictures(
+    server: LiveServer, model: ModelDouble, folder: Path, looks: list[Look], wanted: list[str]
+) -> Iterator[Path]:
     one_time = server.first_password()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found("chromium"), args=ARGUMENTS)
         page = _page(browser, looks[0])
         yield _picture(page, f"{server.url}/sign-in", folder / "sign-in.png")
         first_sign_in(page, server.url, one_time)
-        yield _picture(page, f"{server.url}/", folder / "first-steps.png")
+        for name, path in BEFORE.items():
+            yield _picture(page, server.url + path, folder / f"{name}.png")
         state = page.context.storage_state()
         content = fill(server.url, server.token, import_folder(server.folder))
+        curate_all(content, model)
         paths = {name: path for name, path in {**pages(content), **MISSING}.items() if not wanted or name in wanted}
         for look in looks:
             page = _page(browser, look, state)

@@ -1,13 +1,14 @@
 """What a person does with the memories of their agents, from the first workspace to the last undo."""
 
 import json
+import re
 import urllib.error
 import urllib.request
 from collections.abc import Callable
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.content import Content
+from tests.browser.content import Content, import_folder
 from tests.browser.entering import PASSWORD, sign_in
 from tests.browser.watching import Watch
 from tests.live.server import LiveServer
@@ -133,11 +134,43 @@ def test_what_is_put_away_comes_back(person: Page, content: Content) -> None:
 
 def test_a_link_leads_to_the_memory_it_names(person: Page, content: Content) -> None:
     person.goto(f"/memory/{content.ids['runbook']}")
-    person.get_by_role("link", name="Release checklist").click()
+    person.locator(".prose").get_by_role("link", name="Release checklist").click()
     expect(person.locator("h1")).to_have_text("Release checklist")
     person.goto(f"/memory/{content.ids['locked']}")
-    person.get_by_role("link", name="部署流程").click()
+    person.locator(".prose").get_by_role("link", name="部署流程").click()
     expect(person.locator("h1")).to_have_text("部署流程")
+
+
+def test_several_memories_are_tagged_and_archived_at_once(person: Page, content: Content) -> None:
+    for number in range(3):
+        content.save(f"pebble {number}", f"Pebble {number}", "Grey.\n", tags=["pebbles"])
+    person.goto("/memories?tag=pebbles")
+    deeds = person.locator(".bulk-bar-deeds")
+    expect(deeds).to_be_hidden()
+    person.get_by_label("All on this page").check()
+    expect(deeds).to_be_visible()
+    person.get_by_label("Tags to add, apart by commas").fill("stones")
+    person.keyboard.press("Enter")
+    notice(person, "3 memories have the tags now.")
+    expect(person).to_have_url(re.compile(r"/memories\?tag=pebbles$"))
+    person.get_by_label("Tick “Pebble 1”").check()
+    person.locator("main").get_by_role("button", name="Archive").click()
+    notice(person, "1 memory is archived.")
+    expect(person.locator(".row-title")).to_have_count(2)
+
+
+def test_a_folder_is_imported_under_ones_eyes(person: Page, content: Content, server: LiveServer) -> None:
+    folder = import_folder(server.folder) / "many"
+    folder.mkdir()
+    for number in range(400):
+        (folder / f"grain-{number}.md").write_text(f"# Grain {number}\n\nSand.\n")
+    person.goto(f"/jobs/import?project_id={content.ids['home']}")
+    person.get_by_label("Folder in it").fill("many")
+    person.get_by_role("button", name="Start the import").click()
+    expect(person.locator("h1")).to_have_text("Import")
+    expect(person.locator(".job-progress-words")).to_have_text("400 of 400", timeout=60_000)
+    expect(person.locator("main .badge").first).to_have_text("Completed")  # Without a reload by anybody.
+    expect(person.get_by_role("button", name="Stop")).to_have_count(0)
 
 
 def test_a_token_is_shown_once_and_opens_until_it_is_revoked(person: Page, server: LiveServer) -> None:

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from apps.console.markdown import RENDERED_CHARACTERS, render
+from apps.console.markdown import RENDERED_CHARACTERS, End, render
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -157,3 +157,12 @@ def test_a_huge_text_shows_as_it_is_written() -> None:
 )
 def test_text_made_to_be_slow_is_not(text: str) -> None:
     assert render(text)
+
+
+def test_a_link_leads_to_the_memory_it_means_and_says_its_title() -> None:
+    ends = {"tea-at-four": End("mem_1", "Tea at <four>"), "Plan": End("mem_2", "Plan")}
+    html = render("[[tea-at-four]] [[tea-at-four|later]] [[Plan#Aim]] [[Nowhere]]", ends)
+    assert '<a href="/memory/mem_1" class="memory-link">Tea at &lt;four&gt;</a>' in html
+    assert '<a href="/memory/mem_1" class="memory-link">later</a>' in html
+    assert '<a href="/memory/mem_2" class="memory-link">Plan#Aim</a>' in html
+    assert '<a href="/memory/nowhere" class="memory-link">Nowhere</a>' in html

@@ -12,6 +12,7 @@ from apps.base.errors import Invalid, MemRelayError, NotFound
 from apps.console.deeds import do, perform, tell_warnings
 from apps.console.differences import lines_of
 from apps.console.forms.memories import EditForm, NewMemoryForm
+from apps.console.markdown import End
 from apps.console.markdown import render as as_html
 from apps.console.paging import paging
 from apps.console.places import Places, scope_arguments
@@ -113,6 +114,8 @@ def memory(request: HttpRequest, memory_id: str) -> HttpResponse:
     known = known_memory(caller, memory_id)
     if known.resource == "checkpoint":
         return redirect("checkpoint-detail", known.memory_id)
+    if known.resource == "curated" and known.status != "deleted":
+        return redirect("document-detail", known.memory_id)
     links = memory_links(caller, memory_id=known.memory_id) if known.status != "deleted" else None
     page = {
         "memory": known,
@@ -246,9 +249,10 @@ def restore(request: HttpRequest, memory_id: str) -> HttpResponse:
     return redirect("memory-detail", done.memory_id)
 
 
-def ends_of(links: LinksOut | None) -> dict[str, str]:
+def ends_of(links: LinksOut | None) -> dict[str, End]:
     """Where the links of a text lead, by what they are called in it."""
-    return {link.target: link.memory.memory_id for link in links.links_to if link.memory} if links else {}
+    there = links.links_to if links else []
+    return {link.target: End(link.memory.memory_id, link.memory.title) for link in there if link.memory}
 
 
 def _revision(request: HttpRequest) -> str:

@@ -15,6 +15,7 @@ from apps.console.forms.workspaces import ChangeWorkspaceForm, WorkspaceForm
 from apps.console.paging import paging
 from apps.console.places import Places
 from apps.console.visiting import caller_for, for_people
+from apps.curation.selectors import curated_document_list, curation_settings_get
 from apps.memories.schemas import ScopeItem
 from apps.memories.selectors import checkpoint_list, memory_list, scope_list
 from apps.operations.caller import Caller, Right
@@ -70,6 +71,9 @@ def workspace(request: HttpRequest, project_id: str) -> HttpResponse:
         "counts": with_counts(project, held_by_scope(caller)),
         "latest_memories": places.memory_rows(memory_list.perform(caller, here).memories),
         "latest_checkpoints": places.checkpoint_rows(checkpoint_list.perform(caller, here).checkpoints),
+        "documents": curated_document_list.perform(caller, {"project_id": project.project_id}).documents,
+        "place": places.of_workspace(project.project_id),
+        "curation_is_on": curation_settings_get(caller).active and not project.archived,
         "mcp_url": f"{public_address(request)}/mcp/projects/{project.project_id}",
         "can_write": caller.may(Right.WRITE),
     }
