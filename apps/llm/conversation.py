@@ -76,7 +76,7 @@ def converse(
             _sleep(pause, while_waiting)
         else:
             tally.answered(reply)
-            return reply, voice
+            return reply, replace(voice, streams=reply.streamed)
 
 
 def pause_before(retry: int, failure: ModelUnavailable) -> float | None:

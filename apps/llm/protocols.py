@@ -51,6 +51,7 @@ class Reply:
     tokens_in: int | None = None
     tokens_out: int | None = None
     cut_off: bool = False
+    streamed: bool = False  # As it came, which need not be as it was asked for.
 
 
 # ------------------------------------------------------------------------------------------------- asking

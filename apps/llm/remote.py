@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from functools import cache
 from math import ceil
@@ -47,6 +48,8 @@ HEADERS_KEPT = frozenset("host accept accept-encoding connection content-length 
 TOO_LONG = re.compile(
     r"context[ _](length|window|size)|maximum context|too many tokens|(prompt|input) is too (long|large)|token limit"
 )
+# Some servers fail with a 500 at a request whose fields they do not know; it is a refusal all the same.
+UNKNOWN_FIELD = re.compile(r"validation error.{0,200}\bbody\b", re.DOTALL)
 NO_SUCH_MODEL = re.compile(
     r"model_not_found|no such model|unknown model|model\b.{0,200}\b(not found|not exist|not supported)"
 )
@@ -73,7 +76,8 @@ def exchange(
         progress.arrived = True
         kind = raw.headers.get("content-type", "").lower()
         if "text/event-stream" in kind:
-            reply = _streamed(raw, dialect.protocol, time.monotonic() + timeout * WHOLE_STREAM, abandoned)
+            stream = raw.parse() if streams else _unasked(raw, client)
+            reply = _streamed(stream, dialect.protocol, time.monotonic() + timeout * WHOLE_STREAM, abandoned)
         elif "json" in kind:
             reply = reply_of(dialect.protocol, _json_of(raw))
         else:
@@ -146,9 +150,16 @@ def _certificates() -> Any:
     return httpx2.create_ssl_context()
 
 
-def _events_of(raw: Any) -> Iterator[Any]:
+def _unasked(raw: Any, client: Any) -> Any:
+    """The stream of an endpoint that streams whatever it is asked for."""
+    import openai
+
+    return openai.Stream(cast_to=object, response=raw.http_response, client=client)
+
+
+def _events_of(opened: Any) -> Iterator[Any]:
     """The events of a stream as plain data. Raises ``ModelAnswerUnreadable`` for what is none."""
-    with raw.parse() as stream:
+    with opened as stream:
         while True:
             try:
                 event = next(stream, None)
@@ -168,9 +179,9 @@ def _json_of(raw: Any) -> Any:
         raise ModelAnswerUnreadable(http_status=raw.status_code) from None
 
 
-def _streamed(raw: Any, protocol: Protocol, deadline: float, abandoned: threading.Event | None) -> Reply:
+def _streamed(stream: Any, protocol: Protocol, deadline: float, abandoned: threading.Event | None) -> Reply:
     collected, characters = stream_of(protocol), 0
-    for event in _events_of(raw):
+    for event in _events_of(stream):
         characters += collected.take(event)
         if abandoned is not None and abandoned.is_set():
             raise Abandoned
@@ -181,13 +192,13 @@ def _streamed(raw: Any, protocol: Protocol, deadline: float, abandoned: threadin
     reply = collected.reply()
     if reply is None:
         raise ModelStreamCut()
-    return reply
+    return replace(reply, streamed=True)
 
 
 def _with_request_id(reply: Reply, headers: Any) -> Reply:
     told = str(headers.get("x-request-id") or "")
     clean = told if re.fullmatch(r"[\w.:/-]{1,200}", told) else ""
-    return Reply(reply.text, reply.model, clean, reply.tokens_in, reply.tokens_out, reply.cut_off)
+    return replace(reply, request_id=clean)
 
 
 # ------------------------------------------------------------------------------------------------- failures
@@ -244,7 +255,7 @@ def _of_status(error: Any) -> ModelError:
         return ModelRateLimited(http_status=status, quota_is_gone=code == "insufficient_quota", **waiting)
     if status == 408:
         return ModelTimedOut(http_status=status, **waiting)
-    if status >= 500 and status != 501:
+    if status >= 500 and status != 501 and not UNKNOWN_FIELD.search(complaint):
         return ModelServerFailed(http_status=status, **waiting)
     if code in FILTERS:
         return ModelRefused(http_status=status)

@@ -42,7 +42,7 @@ SCENARIO: dict[str, Any] = {
     "models": ["double-text", "double-vision"],  # None: there is no /models and any name is taken.
     "protocols": ["responses", "chat_completions"],
     "unsupported_status": 404,  # How a protocol that is not spoken is refused; some endpoints say 400.
-    "streaming": "yes",  # "refused": 400; "ignored": a plain answer; "only": plain requests are refused.
+    "streaming": "yes",  # "refused": 400; "ignored": a plain answer; "only": plain requests are refused; "always".
     "structured": "json_schema",  # "json_object", "none": others are refused; "ignored": taken and not obeyed.
     "refused_parameters": [],  # Answered with 400 unsupported_parameter.
     "usage": True,
@@ -555,7 +555,7 @@ class Handler(BaseHTTPRequestHandler):
         answer = (chat_answer if is_chat else responses_answer)(generation, text, step, number)
         if not scenario["usage"]:
             del answer["usage"]
-        if not generation.streams or scenario["streaming"] == "ignored":
+        if scenario["streaming"] == "ignored" or not (generation.streams or scenario["streaming"] == "always"):
             self._send_whole(answer, step)
             return
         piece = scenario["piece"]

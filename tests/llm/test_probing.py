@@ -98,6 +98,9 @@ def test_a_model_that_only_chats_is_no_good_for_structured_work(model, connect):
         ("yes", "off", "supported", "unknown", False),
         ("refused", "auto", "supported", "unsupported", False),
         ("only", "auto", "unsupported", "supported", True),
+        ("always", "auto", "unsupported", "supported", True),  # As one of the common servers does.
+        ("always", "off", "unsupported", "supported", True),
+        ("ignored", "auto", "supported", "unsupported", False),
     ],
 )
 @pytest.mark.parametrize("protocol", ["responses", "chat_completions"])
@@ -124,6 +127,22 @@ def test_an_endpoint_that_answers_400_to_whatever_it_does_not_know_is_asked_for_
     status = connect(model, protocol="chat_completions", streaming="off")
     assert (status.state, status.structured_output) == ("available", "in_words")
     assert set(model.generations()[-1]["body"]) == {"model", "messages"}
+
+
+def test_a_server_that_fails_at_a_field_it_does_not_know_is_asked_without_it(model, connect):
+    message = (
+        "1 validation error:\n  {'type': 'literal_error', 'loc': ('body', 'response_format', 'type'),"
+        " 'msg': \"Input should be 'text' or 'json_object'\", 'input': 'json_schema'}"
+    )
+    model.answer({"status": 500, "message": message}, {"fit": True})
+    status = connect(model, protocol="chat_completions", streaming="off")
+    assert (status.state, status.structured_output) == ("available", "json_object")
+
+
+def test_a_server_that_fails_without_a_word_about_the_request_is_waited_for(model, connect):
+    model.scenario(otherwise={"status": 500, "message": "Internal error: the body of the stored text has no format."})
+    status = connect(model, protocol="chat_completions", streaming="off")
+    assert (status.state, status.error.code) == ("waiting_dependency", "MODEL_SERVER_FAILED")
 
 
 def test_a_wrong_token_is_named_as_such_and_asked_about_no_further(model, connect):
