@@ -106,9 +106,17 @@ THINGS = {
         rests_on="newer python",
         advice="have a Python 3.12 or newer and run python -m tests.outside, or name its program in BASIC_MEMORY",
     ),
+    "axe": Thing(
+        "AXE",
+        from_npm("axe-core/axe.min.js"),
+        modules=("axe-core@4.14.1",),
+        rests_on="npm",
+        advice="run python -m tests.outside, or name axe-core's axe.min.js in AXE",
+    ),
+    "npm": Thing("NPM", on_path("npm"), advice="install npm"),
 }
 LIVE_THINGS = ["newer node", "inspector", "basic-memory"]
-BROWSER_THINGS = ["chromium", "chinese font"]
+BROWSER_THINGS = ["chromium", "chinese font", "axe"]
 
 
 def found(name: str) -> str | None:

@@ -43,7 +43,7 @@ def render(text: str, ends: Mapping[str, End] | None = None) -> SafeString:
     if not text.strip():
         return SafeString("")
     if len(text) > RENDERED_CHARACTERS:
-        return mark_safe(f"<pre>{escape(text)}</pre>")  # noqa: S308 - escaped
+        return mark_safe(f'<pre tabindex="0">{escape(text)}</pre>')  # noqa: S308 - escaped
     return mark_safe(_PARSER.render(text, {"ends": ends or {}}))  # noqa: S308 - raw HTML is off, and links are checked
 
 
@@ -135,6 +135,12 @@ def _image(renderer: RendererHTML, tokens: Sequence[Token], index: int, options:
     return escape(words)
 
 
+def _code(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+    """Long lines scroll by themselves, with the keyboard too."""
+    draw = renderer.fence if tokens[index].type == "fence" else renderer.code_block
+    return draw(tokens, index, options, env).replace("<pre>", '<pre tabindex="0">', 1)
+
+
 def _parser() -> MarkdownIt:
     parser = SafeMarkdown("commonmark", {"html": False, "linkify": False, "maxNesting": 40})
     parser.enable(["table", "strikethrough"])
@@ -144,6 +150,8 @@ def _parser() -> MarkdownIt:
     parser.core.ruler.push("task_boxes", _task_boxes)
     parser.add_render_rule("link_open", _link_open)
     parser.add_render_rule("image", _image)
+    parser.add_render_rule("fence", _code)
+    parser.add_render_rule("code_block", _code)
     return parser
 
 

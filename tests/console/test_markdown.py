@@ -83,6 +83,7 @@ def test_hostile_text_makes_no_script_and_no_request(text: str) -> None:
             ("a", "title"),
             ("code", "class"),
             ("ol", "start"),
+            ("pre", "tabindex"),
             ("th", "class"),
             ("td", "class"),
         }
@@ -149,7 +150,7 @@ def test_an_empty_text_is_empty() -> None:
 
 def test_a_huge_text_shows_as_it_is_written() -> None:
     html = render("<b>" + "x" * RENDERED_CHARACTERS)
-    assert html.startswith("<pre>&lt;b&gt;xxx")
+    assert html.startswith('<pre tabindex="0">&lt;b&gt;xxx')
 
 
 @pytest.mark.parametrize(
