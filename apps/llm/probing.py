@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -58,13 +58,16 @@ DOT = base64.b64decode(
 
 
 class Readiness(BaseModel):
-    """The smallest structured answer there is."""
+    """A small structured answer. Its words stand in the schema alone, so that it shows whether the model was given that.
 
-    ready: bool = Field(description="true")
-    word: str = Field(description="The word: ready")
+    Some servers take a schema and ignore it; a model that was told the words elsewhere would cover for them.
+    """
+
+    works: bool = Field(description="true")
+    colour: Literal["cobalt", "saffron"] = Field(description="Either of them.")
 
 
-INSTRUCTIONS = "You are asked whether you work. Set ready to true and word to: ready"
+INSTRUCTIONS = "You are asked whether you work. Answer in the structure that you are given."
 QUESTION = "Are you ready?"
 
 

@@ -1,5 +1,6 @@
 """The test of a connection against endpoints of every kind, and what follows from its verdict."""
 
+import json
 from datetime import timedelta
 
 import pytest
@@ -127,6 +128,16 @@ def test_an_endpoint_that_answers_400_to_whatever_it_does_not_know_is_asked_for_
     status = connect(model, protocol="chat_completions", streaming="off")
     assert (status.state, status.structured_output) == ("available", "in_words")
     assert set(model.generations()[-1]["body"]) == {"model", "messages"}
+
+
+@pytest.mark.parametrize("protocol", ["responses", "chat_completions"])
+def test_the_words_of_the_answer_reach_the_model_by_the_schema_alone(model, connect, protocol):
+    """Else a server that ignores the schema would pass for one that obeys it, and real work would never see its schema."""
+    connect(model, protocol=protocol, streaming="off")
+    native = model.generations()[0]["body"]
+    sent_otherwise = {name: part for name, part in native.items() if name not in ("text", "response_format")}
+    assert not [word for word in ("works", "colour", "cobalt", "saffron") if f'"{word}"' in json.dumps(sent_otherwise)]
+    assert all(f'"{word}"' in json.dumps(native) for word in ("works", "colour", "cobalt", "saffron"))
 
 
 def test_a_server_that_fails_at_a_field_it_does_not_know_is_asked_without_it(model, connect):
