@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from django.db.models import Max
+from django.db import connection
 
 from apps.base import clock
 from apps.base.ids import new_id
@@ -37,7 +37,9 @@ def open_operation(caller: Caller, name: str, reason: str = "", *, job_id: str =
 
 def mark_closed(operation: LogicalOperation, at: datetime, state: str = LogicalOperation.CLOSED) -> None:
     """Give the operation its closing number; call it inside the transaction that stores it."""
-    highest: int = LogicalOperation.objects.aggregate(highest=Max("closing_number"))["highest"] or 0
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT max(closing_number) FROM memories_logicaloperation")
+        highest = int(cursor.fetchone()[0] or 0)
     operation.state = state
     operation.closing_number = highest + 1
     operation.closed_at = at
