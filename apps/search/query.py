@@ -32,6 +32,8 @@ _BOUNDED_COUNT = "SELECT count(*) FROM (SELECT 1 FROM search_text WHERE search_t
 # so it is asked by its rarer words, as many as stay within so many rows, and by these few at least.
 ROWS_TO_RANK = 4_000
 LEAST_WORDS = 3
+# Where the words were found together already, any of them only fills the page: that may cost less still.
+ROWS_TO_FILL = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,27 +151,29 @@ def _climb(cursor: CursorWrapper, ask: Ask, filters: _Filters, wanted: int) -> d
             break
         if rung.is_last_resort and found:
             continue
-        if len(rung.alternatives) > LEAST_WORDS:
-            rung = _by_rarer_words(cursor, rung)
+        if found and len(rung.alternatives) > 1:
+            rung = _by_rarer_words(cursor, rung, least=1, rows_to_rank=ROWS_TO_FILL)
+        elif len(rung.alternatives) > LEAST_WORDS:
+            rung = _by_rarer_words(cursor, rung, least=LEAST_WORDS, rows_to_rank=ROWS_TO_RANK)
         cursor.execute(ranked, [rung.expression, *filters.values, wanted])
         _take(cursor, found, rung.match, wanted)
     return found
 
 
-def _by_rarer_words(cursor: CursorWrapper, rung: Rung) -> Rung:
+def _by_rarer_words(cursor: CursorWrapper, rung: Rung, *, least: int, rows_to_rank: int) -> Rung:
     cursor.execute("SELECT max(id) FROM search_document")
-    if (cursor.fetchone()[0] or 0) <= ROWS_TO_RANK:
+    if (cursor.fetchone()[0] or 0) <= rows_to_rank:
         return rung
     counted = []
     for alternative in rung.alternatives:
-        cursor.execute(_BOUNDED_COUNT, [alternative, ROWS_TO_RANK])
+        cursor.execute(_BOUNDED_COUNT, [alternative, rows_to_rank])
         counted.append((cursor.fetchone()[0], alternative))
     counted = sorted(pair for pair in counted if pair[0])
-    chosen = [alternative for _, alternative in counted[:LEAST_WORDS]]
-    rows = sum(count for count, _ in counted[:LEAST_WORDS])
-    for count, alternative in counted[LEAST_WORDS:]:
+    chosen = [alternative for _, alternative in counted[:least]]
+    rows = sum(count for count, _ in counted[:least])
+    for count, alternative in counted[least:]:
         rows += count
-        if rows > ROWS_TO_RANK:
+        if rows > rows_to_rank:
             break
         chosen.append(alternative)
     return any_of(chosen or rung.alternatives[:1])
