@@ -116,6 +116,12 @@ def _asked(page: Page, content: Content) -> None:
     page.locator("[data-confirm] button").first.click()
 
 
+def _ticked(page: Page, content: Content) -> None:
+    page.goto(f"{content.url}/memories?project_id={content.ids['relay']}")
+    for box in page.locator("[data-check]").all()[:3]:
+        box.check()
+
+
 def _menu(page: Page, content: Content) -> None:
     page.goto(f"{content.url}/workspaces")
     for summary in page.locator("summary").all():
@@ -132,6 +138,7 @@ STATES: dict[str, Callable[[Page, Content], None]] = {
     "memory-conflict": _conflict,
     "memory-title-taken": _title_taken,
     "memory-delete-asked": _asked,
+    "memories-ticked": _ticked,
     "menu": _menu,
 }
 ON_TOP = ("memory-delete-asked", "menu")  # They lie over the window, not over the page.

@@ -29,7 +29,7 @@ READ = [
     *product(["on-accent"], ["accent", "accent-strong"]),
     *product(["on-danger"], ["danger", "danger-strong"]),
     *product(["ink", "ink-soft"], ["success-soft", "danger-soft", "neutral-soft"]),
-    ("accent-strong", "accent-soft"),
+    *product(["accent-strong", "ink", "ink-soft", "ink-faint"], ["accent-soft"]),
     ("ink", "mark"),
     ("paper", "ink"),
 ]

@@ -92,6 +92,16 @@ def test_without_an_open_folder_the_page_says_how_to_open_one(alice: Client) -> 
         assert "<form" not in page.partition("<main")[2].partition("</main>")[0]
 
 
+def test_a_failed_job_waits_on_the_dashboard(alice: Client, bob: Client, notes: Path) -> None:
+    path = started(alice, notes)
+    FolderJob.objects.update(state="failed", error="The disk is full.")
+    page = text_of(alice, "/")
+    assert "The disk is full." in page
+    assert f'href="{path}"' in page
+    assert f'href="{path}"' not in text_of(bob, "/")
+    assert "The disk is full." in text_of(alice, path)
+
+
 def test_members_have_no_jobs(bob: Client, alice: Client, notes: Path) -> None:
     path = started(alice, notes)
     assert 'href="/jobs"' in text_of(alice, "/")

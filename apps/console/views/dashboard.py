@@ -52,5 +52,13 @@ def waiting(attention: Attention, places: Places) -> dict[str, Any]:
         "title": str(WAITING[attention.what]).format(place=places.of_scope(attention.scope).name),
         "subject": attention.subject if attention.what in ("notice", "blocked_file") else "",
         "text": attention.text,
-        "url": reverse("alarm", args=[attention.scope]) if attention.what == "alarm" else "",
+        "url": _where_decided(attention, places),
     }
+
+
+def _where_decided(attention: Attention, places: Places) -> str:
+    if attention.what == "alarm":
+        return reverse("alarm", args=[attention.scope])
+    if attention.what == "failed_job" and places.caller.administers:
+        return reverse("job-detail", args=[attention.subject])
+    return ""
