@@ -5,10 +5,11 @@ from typing import get_args
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils.translation import get_language, get_language_info
 
 from apps.console.visiting import caller_for
-from apps.context.schemas import ClientConfigOut, ClientName
-from apps.context.selectors import client_config_get
+from apps.context.schemas import AgentPromptOut, ClientConfigOut, ClientName
+from apps.context.selectors import agent_prompt_get, client_config_get
 
 NAMES: tuple[str, ...] = get_args(get_args(ClientName)[0])
 
@@ -35,6 +36,26 @@ def public_address(request: HttpRequest) -> str:
 def clients_for(request: HttpRequest, token: str = "") -> list[Client]:
     """Every client's set-up, with a token in the place of the placeholder where there is one."""
     return [_client(request, name, token) for name in NAMES]
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """The agent prompt in one language, under the language's own name."""
+
+    language: str
+    text: str
+
+
+def prompts_for(request: HttpRequest) -> list[Prompt]:
+    """What an agent should be told of this server, in both languages, the reader's first."""
+    own = get_language() or "en"
+    codes = sorted(("en", "zh-hans"), key=lambda code: code != own)
+    return [_prompt(request, code) for code in codes]
+
+
+def _prompt(request: HttpRequest, code: str) -> Prompt:
+    told: AgentPromptOut = agent_prompt_get.perform(caller_for(request), {"language": code})
+    return Prompt(get_language_info(code)["name_local"], told.text)
 
 
 def claude_command(request: HttpRequest) -> str:

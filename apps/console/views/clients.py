@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from apps.console.clients import clients_for, public_address
+from apps.console.clients import clients_for, prompts_for, public_address
 from apps.console.views.tokens import has_active_token
 from apps.console.visiting import caller_for, for_people
 
@@ -17,6 +17,7 @@ BRIDGE = "memrelay_stdio.py"
 def clients(request: HttpRequest) -> HttpResponse:
     page = {
         "clients": clients_for(request),
+        "prompts": prompts_for(request),
         "has_token": has_active_token(caller_for(request)),
         "address": public_address(request),
     }
