@@ -33,7 +33,7 @@ _BOUNDED_COUNT = "SELECT count(*) FROM (SELECT 1 FROM search_text WHERE search_t
 ROWS_TO_RANK = 4_000
 LEAST_WORDS = 3
 # Where the words were found together already, any of them only fills the page: that may cost less still.
-ROWS_TO_FILL = 1_000
+ROWS_TO_FILL = 400
 
 
 @dataclass(frozen=True, slots=True)
