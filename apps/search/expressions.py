@@ -62,6 +62,7 @@ class Rung:
     match: Match
     alternatives: tuple[str, ...] = ()
     is_last_resort: bool = False
+    is_in_a_row: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def _rungs(units: Sequence[Unit], in_a_row: str) -> Iterator[Rung]:
     has_name = any(unit.is_name for unit in units)
     prefix = Rung(_all(unit.prefix for unit in units), Match.PREFIX, is_last_resort=True)
     ladder = [
-        Rung(in_a_row, Match.ALL_WORDS),
+        Rung(in_a_row, Match.ALL_WORDS, is_in_a_row=True),
         Rung(_all(unit.exact for unit in units), Match.ALL_WORDS),
         Rung(_all(unit.loose for unit in units), Match.ALL_WORDS),
         *([prefix] if has_name else []),  # Before any of the words: CONN_RES means the identifier.

@@ -32,7 +32,7 @@ _BOUNDED_COUNT = "SELECT count(*) FROM (SELECT 1 FROM search_text WHERE search_t
 # so it is asked by its rarer words, as many as stay within so many rows, and by these few at least.
 ROWS_TO_RANK = 4_000
 LEAST_WORDS = 3
-# Where the words were found together already, any of them only fills the page: that may cost less still.
+# Where the words were found together already, though apart, any of them only fills the page: that may cost less still.
 ROWS_TO_FILL = 400
 
 
@@ -84,8 +84,8 @@ def search_text(
 ) -> TextHits:
     """The documents that hold the words of ``query``, best first, at most ``MAX_DEPTH`` deep.
 
-    All words first, any word after them where the page is not full. ``None`` as a filter means no filter, an empty one
-    that nothing passes; ``tags`` must all be there; times are inclusive.
+    All words first; any word after them where the page is not full, unless the words stood in a row somewhere. ``None``
+    as a filter means no filter, an empty one that nothing passes; ``tags`` must all be there; times are inclusive.
     """
     ask = understand(query)
     if ask is None:
@@ -146,10 +146,12 @@ def _climb(cursor: CursorWrapper, ask: Ask, filters: _Filters, wanted: int) -> d
         cursor.execute(_TITLED.format(filters=filters.sql), [ask.title_key, *filters.values, wanted])
         _take(cursor, found, Match.TITLE, wanted)
     ranked = _RANKED.format(filters=filters.sql)
+    stood_in_a_row = False
     for rung in ask.rungs:
         if len(found) >= wanted:
             break
-        if rung.is_last_resort and found:
+        # Who types words that stand in a row somewhere looks for that place: texts that hold but one of them are noise.
+        if found and (rung.is_last_resort or (stood_in_a_row and rung.match is Match.ANY_WORD)):
             continue
         if found and len(rung.alternatives) > 1:
             rung = _by_rarer_words(cursor, rung, least=1, rows_to_rank=ROWS_TO_FILL)
@@ -157,6 +159,7 @@ def _climb(cursor: CursorWrapper, ask: Ask, filters: _Filters, wanted: int) -> d
             rung = _by_rarer_words(cursor, rung, least=LEAST_WORDS, rows_to_rank=ROWS_TO_RANK)
         cursor.execute(ranked, [rung.expression, *filters.values, wanted])
         _take(cursor, found, rung.match, wanted)
+        stood_in_a_row = stood_in_a_row or (rung.is_in_a_row and bool(found))
     return found
 
 

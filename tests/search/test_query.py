@@ -229,8 +229,14 @@ def test_a_hit_behind_many_of_other_scopes_is_not_lost():
 # --- pages and completeness ---------------------------------------------------------------------------------
 
 
+def test_words_that_stand_in_a_row_are_not_drowned_by_texts_that_hold_one_of_them():
+    write(row="a walnut kumquat pie", apart="kumquat and walnut", walnut="walnut", kumquat="kumquat")
+    assert [hit.stable_id for hit in ask("walnut kumquat").hits] == ["row", "apart"]
+    assert {hit.stable_id for hit in ask("walnut pie kumquat").hits} == {"row", "apart", "walnut", "kumquat"}
+
+
 def test_pages_follow_one_another_without_gaps_or_repeats():
-    write(**{f"m{n:02d}": "walnut kumquat" if n % 3 else "walnut" for n in range(25)})
+    write(**{f"m{n:02d}": "walnut or kumquat" if n % 3 else "walnut" for n in range(25)})
     first = ask("walnut kumquat", limit=10)
     whole = (
         first.hits + ask("walnut kumquat", limit=10, offset=10).hits + ask("walnut kumquat", limit=10, offset=20).hits
