@@ -1,10 +1,7 @@
 # ruff: noqa: S608 (Only constants of this room are put together; whatever was typed is a parameter.)
 """Asking the text index: one ladder from all words to any word, filters before the limit."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
 
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
@@ -12,7 +9,8 @@ from django.db.backends.utils import CursorWrapper
 from apps.search.cursors import MAX_DEPTH, Reason
 from apps.search.errors import EmptyQuery
 from apps.search.expressions import Ask, Match, Rung, any_of, understand
-from apps.search.index import RANK, stored_time, tag_line
+from apps.search.filters import SearchFilters
+from apps.search.index import RANK
 
 _FACTS = "d.id, d.stable_id, d.resource, d.scope_key, d.revision"
 # CROSS JOIN keeps this order: the words lead, and a document is only looked up by its key. Sorting here keeps the best
@@ -60,69 +58,18 @@ class TextHits:
     mode: Match | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Filters:
-    sql: str
-    values: list[Any]
-
-
-def search_text(
-    query: str,
-    *,
-    scope_keys: Sequence[str],
-    resources: Sequence[str] | None = None,
-    statuses: Sequence[str] | None = ("active",),
-    kinds: Sequence[str] | None = None,
-    note_types: Sequence[str] | None = None,
-    tags: Sequence[str] | None = None,
-    created_from: datetime | None = None,
-    created_to: datetime | None = None,
-    updated_from: datetime | None = None,
-    updated_to: datetime | None = None,
-    limit: int = 10,
-    offset: int = 0,
-) -> TextHits:
+def search_text(query: str, filters: SearchFilters, *, limit: int = 10, offset: int = 0) -> TextHits:
     """The documents that hold the words of ``query``, best first, at most ``MAX_DEPTH`` deep.
 
-    All words first; any word after them where the page is not full, unless the words stood in a row somewhere. ``None``
-    as a filter means no filter, an empty one that nothing passes; ``tags`` must all be there; times are inclusive.
+    All words first; any word after them where the page is not full, unless the words stood in a row somewhere.
     """
     ask = understand(query)
     if ask is None:
         raise EmptyQuery
-    filters = _Filters("1", [])
-    for column, allowed in (
-        ("scope_key", scope_keys),
-        ("resource", resources),
-        ("status", statuses),
-        ("kind", kinds),
-        ("note_type", note_types),
-    ):
-        filters = _one_of(filters, column, allowed)
-    for tag in tags or ():
-        filters = _and(filters, "instr(d.tags, %s)", tag_line(tag))
-    for column, comparison, moment in (
-        ("created_at", ">=", created_from),
-        ("created_at", "<=", created_to),
-        ("updated_at", ">=", updated_from),
-        ("updated_at", "<=", updated_to),
-    ):
-        if moment is not None:
-            filters = _and(filters, f"d.{column} {comparison} %s", stored_time(moment))
     return _page(ask, filters, limit, offset)
 
 
-def _one_of(filters: _Filters, column: str, allowed: Sequence[str] | None) -> _Filters:
-    if allowed is None:
-        return filters
-    return _and(filters, f"d.{column} IN ({', '.join(['%s'] * len(allowed))})", *allowed)
-
-
-def _and(filters: _Filters, sql: str, *values: Any) -> _Filters:
-    return _Filters(f"{filters.sql} AND {sql}", [*filters.values, *values])
-
-
-def _page(ask: Ask, filters: _Filters, limit: int, offset: int) -> TextHits:
+def _page(ask: Ask, filters: SearchFilters, limit: int, offset: int) -> TextHits:
     end = min(offset + limit, MAX_DEPTH)
     with connection.cursor() as cursor:
         found = _climb(cursor, ask, filters, end + 1)  # One more tells whether a page follows.
@@ -140,12 +87,13 @@ def _page(ask: Ask, filters: _Filters, limit: int, offset: int) -> TextHits:
     return TextHits(hits[offset:end], more, reason is None, reason, Match.ALL_WORDS if mode is Match.TITLE else mode)
 
 
-def _climb(cursor: CursorWrapper, ask: Ask, filters: _Filters, wanted: int) -> dict[int, Hit]:
+def _climb(cursor: CursorWrapper, ask: Ask, filters: SearchFilters, wanted: int) -> dict[int, Hit]:
     found: dict[int, Hit] = {}
+    where, values = filters.where()
     if ask.title_key:
-        cursor.execute(_TITLED.format(filters=filters.sql), [ask.title_key, *filters.values, wanted])
+        cursor.execute(_TITLED.format(filters=where), [ask.title_key, *values, wanted])
         _take(cursor, found, Match.TITLE, wanted)
-    ranked = _RANKED.format(filters=filters.sql)
+    ranked = _RANKED.format(filters=where)
     stood_in_a_row = False
     for rung in ask.rungs:
         if len(found) >= wanted:
@@ -157,7 +105,7 @@ def _climb(cursor: CursorWrapper, ask: Ask, filters: _Filters, wanted: int) -> d
             rung = _by_rarer_words(cursor, rung, least=1, rows_to_rank=ROWS_TO_FILL)
         elif len(rung.alternatives) > LEAST_WORDS:
             rung = _by_rarer_words(cursor, rung, least=LEAST_WORDS, rows_to_rank=ROWS_TO_RANK)
-        cursor.execute(ranked, [rung.expression, *filters.values, wanted])
+        cursor.execute(ranked, [rung.expression, *values, wanted])
         _take(cursor, found, rung.match, wanted)
         stood_in_a_row = stood_in_a_row or (rung.is_in_a_row and bool(found))
     return found

@@ -6,6 +6,7 @@ import pytest
 from django.db import connection, transaction
 
 from apps.search import index, tokens
+from apps.search.filters import SearchFilters
 from apps.search.index import IndexEntry, index_move, index_remove, index_write, index_write_many, rebuild
 from apps.search.models import Document, Rebuild, RemovedInRebuild
 from apps.search.query import search_text
@@ -16,7 +17,8 @@ pytestmark = pytest.mark.django_db
 
 def found(query: str, **filters) -> list[str]:
     filters.setdefault("scope_keys", ["project/one"])
-    return [hit.stable_id for hit in search_text(query, **filters).hits]
+    limit = filters.pop("limit", 10)
+    return [hit.stable_id for hit in search_text(query, SearchFilters(**filters), limit=limit).hits]
 
 
 def rows(table: str = index.TABLE) -> int:
@@ -211,13 +213,13 @@ def test_a_killed_rebuild_goes_on_where_it_was_and_search_works_meanwhile(monkey
     with pytest.raises(KeyboardInterrupt):
         rebuild(killed(), batch=1)
     assert sorted(found("walnut")) == ["a", "b", "c"]
-    assert search_text("walnut", scope_keys=["project/one"]).reason == "INDEX_REBUILDING"
+    assert search_text("walnut", SearchFilters(["project/one"])).reason == "INDEX_REBUILDING"
     cut = []
     monkeypatch.setattr(index, "segment", lambda text: cut.append(text) or tokens.segment(text))
     report = rebuild(entries, batch=1)
     assert (report.written, report.kept) == (1, 2)
     assert "walnut a" not in cut
-    assert search_text("walnut", scope_keys=["project/one"]).complete
+    assert search_text("walnut", SearchFilters(["project/one"])).complete
 
 
 def test_a_rebuild_of_another_tokeniser_begins_anew(monkeypatch):

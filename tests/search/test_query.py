@@ -13,6 +13,7 @@ from apps.search import query as query_module
 from apps.search.cursors import MAX_DEPTH, Reason
 from apps.search.errors import EmptyQuery
 from apps.search.expressions import MAX_UNITS, Match
+from apps.search.filters import SearchFilters
 from apps.search.index import index_write, index_write_many
 from apps.search.query import TextHits, search_text
 from tests.search.made import DAY, bilingual_store, entry
@@ -21,8 +22,9 @@ pytestmark = pytest.mark.django_db
 
 
 def ask(query: str, **filters) -> TextHits:
+    page = {name: filters.pop(name) for name in ("limit", "offset") if name in filters}
     filters.setdefault("scope_keys", ["project/one"])
-    return search_text(query, **filters)
+    return search_text(query, SearchFilters(**filters), **page)
 
 
 def found(query: str, **filters) -> list[str]:
@@ -183,7 +185,7 @@ class TypedText(TestCase):
     def test_no_text_is_an_error(self, query: str) -> None:
         index_write(entry("a", body=query.replace("\ud83d", "")))
         try:
-            page = search_text(query, scope_keys=["project/one"])
+            page = search_text(query, SearchFilters(["project/one"]))
         except EmptyQuery:
             return
         self.assertEqual([hit.stable_id for hit in page.hits], ["a"])

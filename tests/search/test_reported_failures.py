@@ -6,6 +6,7 @@ import pytest
 
 from apps.search.errors import EmptyQuery
 from apps.search.excerpts import excerpt
+from apps.search.filters import SearchFilters
 from apps.search.index import index_write
 from apps.search.query import search_text
 from tests.search.made import entry
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 
 def found(query: str) -> list[str]:
-    return [hit.stable_id for hit in search_text(query, scope_keys=["project/one"]).hits]
+    return [hit.stable_id for hit in search_text(query, SearchFilters(["project/one"])).hits]
 
 
 def test_row_1_chinese_words_in_the_middle_of_a_run():

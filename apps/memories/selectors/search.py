@@ -25,6 +25,7 @@ from apps.operations.caller import Caller, Right
 from apps.operations.operation import operation
 from apps.search.cursors import Cursor, Reason, decode, encode, query_hash
 from apps.search.excerpts import excerpt
+from apps.search.filters import SearchFilters
 from apps.search.query import Hit, search_text
 
 
@@ -56,13 +57,15 @@ def memory_search(
     start = decode(cursor, asked) if cursor else Cursor(asked, 0, now_at)
     found = search_text(
         query,
-        scope_keys=keys,
-        resources=None if resource == "any" else [resource],
-        statuses=None if status == "any" else [status],
-        kinds=[kind] if kind else None,
-        tags=tags or None,
-        updated_from=bound(updated_from, caller.zone, "updated_from"),
-        updated_to=bound(updated_to, caller.zone, "updated_to", end=True),
+        SearchFilters(
+            keys,
+            resources=None if resource == "any" else (resource,),
+            statuses=None if status == "any" else (status,),
+            kinds=(kind,) if kind else None,
+            tags=tags or None,
+            updated_from=bound(updated_from, caller.zone, "updated_from"),
+            updated_to=bound(updated_to, caller.zone, "updated_to", end=True),
+        ),
         limit=limit,
         offset=start.offset,
     )
