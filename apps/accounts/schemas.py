@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from apps.operations.caller import Right
 from apps.operations.words import Moment
 
-Toolset = Literal["agent", "full"]
+Toolset = Literal["agent", "full", "connector"]
 
 TokenId = Annotated[str, Field(min_length=1, max_length=40, description="The token's id, as token_list names it.")]
 TokenIds = Annotated[
@@ -23,7 +23,8 @@ TokenProject = Annotated[
     Field(min_length=1, max_length=40, description="Id of the one workspace it may reach. Left out: every workspace."),
 ]
 TokenToolset = Annotated[
-    Toolset, Field(description="Which tools it lists: agent, the few of daily work; full, every tool.")
+    Toolset,
+    Field(description="Which tools it lists: agent, the few of daily work; full, every tool; connector, ChatGPT's two."),
 ]
 TokenRights = Annotated[
     list[Right], Field(min_length=1, max_length=3, description="What it may do. Default: read and write.")

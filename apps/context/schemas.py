@@ -14,6 +14,8 @@ TokenBudget = Annotated[
     ),
 ]
 PromptLanguage = Annotated[str, Field(max_length=20, description="en or zh-hans; left out: yours.")]
+ConnectorQuery = Annotated[str, Field(max_length=2000, description="What to look for, in words or as a question.")]
+FoundId = Annotated[str, Field(min_length=1, max_length=900, description="The id of a result of search.")]
 ClientName = Annotated[
     Literal["claude-code", "cursor", "codex", "vscode", "http", "stdio"],
     Field(description="The client to set up; http is plain HTTP, stdio the bridge for clients that start programs."),
@@ -143,3 +145,25 @@ class ClientConfigOut(BaseModel):
     mcp_url: str
     api_url: str
     token_placeholder: str
+
+
+class ConnectorHit(BaseModel):
+    id: str
+    title: str
+    url: str
+
+
+class ConnectorHits(BaseModel):
+    """What was found, best first, in the shape that ChatGPT asks for."""
+
+    results: list[ConnectorHit]
+
+
+class ConnectorText(BaseModel):
+    """One document in the shape that ChatGPT asks for; ``metadata`` holds texts only."""
+
+    id: str
+    title: str
+    text: str
+    url: str
+    metadata: dict[str, str]

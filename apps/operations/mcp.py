@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 
 FULL = "full"
 AGENT = "agent"
+CONNECTOR = "connector"  # The two tools that ChatGPT asks of a server it connects to.
 LEAN_TOOLSETS = frozenset({AGENT})  # Their lists are paid for in every conversation, so they say nothing twice.
 LIMITS = frozenset(
     "$defs additionalProperties minLength maxLength pattern minItems maxItems uniqueItems minimum maximum title".split()

@@ -8,10 +8,10 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from apps.base.estimates import token_estimate
-from apps.operations.mcp import AGENT, FULL, Tool
+from apps.operations.mcp import AGENT, CONNECTOR, FULL, Tool
 from apps.operations.toolbox import Toolbox
 
-TOOLSETS = (AGENT, FULL)
+TOOLSETS = (AGENT, FULL, CONNECTOR)
 
 
 @cache

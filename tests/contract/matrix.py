@@ -214,7 +214,9 @@ def is_a_choice(schema: Mapping[str, Any]) -> bool:
 
 
 def meaning_of(operation: Operation[..., Any], argument: str) -> str:
-    """Curation has jobs of its own."""
+    """Curation has jobs of its own, and what a connector fetches is a memory."""
+    if operation.name == "fetch":
+        return "memory_id"
     return f"curation_{argument}" if operation.name.startswith("curation_") and argument == "job_id" else argument
 
 

@@ -10,6 +10,7 @@ from memrelay.mcp import rooms_tools
 from tests.contract.surface import OPENAPI_FILE, as_text, openapi, operations
 
 NAMES = sorted(operations())
+NAMED_BY_OTHERS = {"search", "fetch"}  # By ChatGPT, which asks for tools of these names.
 
 
 def test_openapi_is_its_committed_copy():
@@ -17,7 +18,7 @@ def test_openapi_is_its_committed_copy():
     assert OPENAPI_FILE.read_text(encoding="utf-8") == as_text(openapi())
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sorted(set(NAMES) - NAMED_BY_OTHERS))
 def test_an_operation_is_named_noun_then_verb(name):
     assert re.fullmatch(r"[a-z]+(_[a-z]+)+", name)
 

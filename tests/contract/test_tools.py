@@ -3,7 +3,7 @@
 import pytest
 
 from apps.base.estimates import token_estimate
-from apps.operations.mcp import AGENT, FULL
+from apps.operations.mcp import AGENT, CONNECTOR, FULL, LEAN_TOOLSETS
 from apps.operations.operation import OPERATIONS, Effect
 from apps.operations.served import TOOLSETS
 from tests.contract import tools_contract
@@ -35,6 +35,11 @@ def test_the_full_list_holds_the_short_one():
     assert {tool["name"] for tool in TOOLS[AGENT]} < {tool["name"] for tool in TOOLS[FULL]}
 
 
+def test_a_connector_lists_its_two_tools_alone():
+    assert [tool["name"] for tool in TOOLS[CONNECTOR]] == ["fetch", "search"]
+    assert all(tool["annotations"]["readOnlyHint"] for tool in TOOLS[CONNECTOR])
+
+
 @every_tool
 def test_every_tool_and_argument_is_described(toolset, tool):
     assert tool["description"].strip()
@@ -46,7 +51,7 @@ def test_every_tool_and_argument_is_described(toolset, tool):
 @every_tool
 def test_input_schemas_are_objects(toolset, tool):
     assert tool["inputSchema"]["type"] == "object"
-    if toolset == FULL:
+    if toolset not in LEAN_TOOLSETS:
         assert tool["inputSchema"]["additionalProperties"] is False
 
 
@@ -63,6 +68,7 @@ def test_every_tool_is_honest_about_its_effect(toolset, tool):
 
 
 @every_tool
-def test_only_the_full_list_pays_for_titles_and_output_schemas(toolset, tool):
-    assert ("title" in tool) is (toolset == FULL)
-    assert ("outputSchema" in tool) is (toolset == FULL and tool["name"] != "tool_run")
+def test_no_lean_list_pays_for_titles_and_output_schemas(toolset, tool):
+    is_lean = toolset in LEAN_TOOLSETS
+    assert ("title" in tool) is not is_lean
+    assert ("outputSchema" in tool) is (not is_lean and tool["name"] != "tool_run")

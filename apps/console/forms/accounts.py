@@ -13,6 +13,7 @@ RIGHTS = [
 TOOLSETS = [
     ("agent", _("agent: the few tools of daily work, the others by search")),
     ("full", _("full: every tool in the list")),
+    ("connector", _("connector: search and fetch alone, as ChatGPT asks for them")),
 ]
 EXPIRES = [("", _("Does not expire")), ("30", _("In 30 days")), ("90", _("In 90 days")), ("365", _("In a year"))]
 

@@ -17,7 +17,7 @@ class Command(BaseCommand):
         parser.add_argument("--name", required=True, help="What you will recognise the token by.")
         parser.add_argument("--profile", default=SHARED_PROFILE, help="The memory space it works in.")
         parser.add_argument("--project", help="Id of the one workspace it may reach.")
-        parser.add_argument("--toolset", default="agent", help="agent or full.")
+        parser.add_argument("--toolset", default="agent", help="agent, full or connector.")
         parser.add_argument("--rights", default="read,write", help="Of read,write,administer.")
         parser.add_argument("--expires", type=int, metavar="DAYS", help="Days until it expires.")
 
