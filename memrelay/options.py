@@ -99,6 +99,13 @@ OPTIONS = [
         "MEMRELAY_SEARCH_LIMIT", int, 10, "Hits of one page of memory_search where the caller names none.", "Memory"
     ),
     Option(
+        "MEMRELAY_EMBEDDING",
+        str,
+        "default",
+        "The embedding model: default, off, a name of fastembed's list, a folder of this machine, or endpoint.",
+        "Search",
+    ),
+    Option(
         "MEMRELAY_MODEL_DAY_TOKENS",
         int,
         2_000_000,
@@ -202,7 +209,7 @@ OPTIONS = [
     ),
 ]
 
-GROUPS = ["General", "Data", "Web", "Memory", "Model", "Background"]
+GROUPS = ["General", "Data", "Web", "Memory", "Search", "Model", "Background"]
 ABOUT = """# Settings
 
 Every setting is an environment variable; a file `.env` beside `manage.py` may hold them too. Lists are written with

@@ -22,3 +22,4 @@ DATABASES["default"]["CONN_MAX_AGE"] = 0
 DATABASES["default"]["TEST"] = {"NAME": str(Path(os.environ["MEMRELAY_DATA"]) / "test.sqlite3")}
 Q_CLUSTER["sync"] = False
 LOGGING["root"]["level"] = "ERROR"
+EMBEDDING = "off"  # Tests that search by meaning switch a tiny model on.
