@@ -24,7 +24,9 @@ TokenProject = Annotated[
 ]
 TokenToolset = Annotated[
     Toolset,
-    Field(description="Which tools it lists: agent, the few of daily work; full, every tool; connector, ChatGPT's two."),
+    Field(
+        description="Which tools it lists: agent, the few of daily work; full, every tool; connector, ChatGPT's two."
+    ),
 ]
 TokenRights = Annotated[
     list[Right], Field(min_length=1, max_length=3, description="What it may do. Default: read and write.")
