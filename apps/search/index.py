@@ -17,7 +17,7 @@ from django.db.backends.utils import CursorWrapper
 from apps.base import clock
 from apps.base.text import fold
 from apps.base.transactions import short_transaction
-from apps.search.models import Document, Rebuild, RemovedInRebuild
+from apps.search.models import Document, EmbeddingTrouble, Passage, Rebuild, RemovedInRebuild
 from apps.search.tokens import FTS_TOKENIZER, TOKENISER_VERSION, segment
 
 TABLE = "search_text"
@@ -41,6 +41,9 @@ _UPSERT = """
 _WRITE = f"INSERT OR REPLACE INTO {{table}} (rowid, {COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s)"
 _WRITE_TEXT = _WRITE.format(table=TABLE)
 _WRITE_NEXT = _WRITE.format(table=NEXT_TABLE)
+
+# What was embedded of a document goes with it; a new revision needs no word here, since ``embedded`` stays behind by itself.
+_DERIVED = ("search_passage", "search_embeddingtrouble")
 
 _COPY = f"INSERT INTO {NEXT_TABLE} (rowid, {COLUMNS}) SELECT rowid, {COLUMNS} FROM {TABLE} WHERE rowid = %s"
 
@@ -101,6 +104,8 @@ def index_remove(stable_ids: Iterable[str]) -> int:
             rows = dict(Document.objects.filter(stable_id__in=some).values_list("id", "stable_id"))
             keys = [(key,) for key in rows]
             cursor.executemany(f"DELETE FROM {TABLE} WHERE rowid = %s", keys)
+            for derived in _DERIVED:
+                cursor.executemany(f"DELETE FROM {derived} WHERE document_id = %s", keys)
             if running:
                 cursor.executemany(f"DELETE FROM {NEXT_TABLE} WHERE rowid = %s", keys)
                 RemovedInRebuild.objects.bulk_create(map(RemovedInRebuild, some), ignore_conflicts=True)
@@ -114,7 +119,7 @@ def empty() -> None:
     with short_transaction(), connection.cursor() as cursor:
         cursor.execute(f"DELETE FROM {TABLE}")
         cursor.execute(f"DROP TABLE IF EXISTS {NEXT_TABLE}")
-        for model in (Rebuild, RemovedInRebuild, Document):
+        for model in (Rebuild, RemovedInRebuild, Document, Passage, EmbeddingTrouble):
             model.objects.all().delete()
 
 
@@ -245,6 +250,8 @@ def _swap() -> int:
     with short_transaction(), connection.cursor() as cursor:
         cursor.execute(f"DELETE FROM search_document WHERE id NOT IN (SELECT rowid FROM {NEXT_TABLE})")
         dropped = cursor.rowcount
+        for derived in _DERIVED if dropped else ():
+            cursor.execute(f"DELETE FROM {derived} WHERE document_id NOT IN (SELECT id FROM search_document)")
         cursor.execute(f"DROP TABLE {TABLE}")
         cursor.execute(f"ALTER TABLE {NEXT_TABLE} RENAME TO {TABLE}")
         _end(cursor)
