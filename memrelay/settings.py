@@ -91,6 +91,7 @@ INSTALLED_APPS = [
     "apps.accounts",
     "apps.workspaces",
     "apps.memories",
+    "apps.memory_git",
     "apps.sources",
     "apps.curation",
     "apps.context",
@@ -207,7 +208,10 @@ JOB_DOINGS = {
     "merge": "apps.instance.workspaces_jobs.run_merging",
 }
 SECRET_VALUE_SOURCES: list[str] = []
-FEATURE_SWITCHES: dict[str, str] = {"CURATION": "apps.curation.switch.is_enabled"}
+FEATURE_SWITCHES: dict[str, str] = {
+    "CURATION": "apps.curation.switch.is_enabled",
+    "MEMORY_GIT": "apps.memory_git.switch.is_enabled",
+}
 TOOLS_SERVED = "memrelay.mcp.rooms_tools"
 
 # Limits (documented in options.py).
