@@ -193,6 +193,26 @@ OPTIONS = [
     ),
     Option("MEMRELAY_CURATION_SLOTS", int, 1, "Curations at the same time.", "Background"),
     Option(
+        "MEMRELAY_GIT_PLAIN_HTTP", bool, False, "Allow Git servers over http, which sends credentials unencrypted.", "Git"
+    ),
+    Option(
+        "MEMRELAY_GIT_FILE_FOLDERS",
+        list,
+        [],
+        "Folders of this machine below which a Git remote may be a path (file:///...). Empty: none may.",
+        "Git",
+    ),
+    Option(
+        "MEMRELAY_GIT_FETCH_BYTES", int, 536_870_912, "Most that is taken from a Git server at once, in bytes.", "Git"
+    ),
+    Option(
+        "MEMRELAY_GIT_RETRY_SECONDS",
+        float,
+        30.0,
+        "Seconds until a push that failed is tried again; each further one waits twice as long, up to an hour.",
+        "Git",
+    ),
+    Option(
         "MEMRELAY_ACCESS_LOG",
         bool,
         False,

@@ -232,6 +232,8 @@ MODEL_DAY_TOKENS, MODEL_MONTH_TOKENS = env("MEMRELAY_MODEL_DAY_TOKENS"), env("ME
 MODEL_PLAIN_HTTP, MODEL_RETRY_SECONDS = env("MEMRELAY_MODEL_PLAIN_HTTP"), env("MEMRELAY_MODEL_RETRY_SECONDS")
 CURATION_RETRY_SECONDS = env("MEMRELAY_CURATION_RETRY_SECONDS")
 SOURCE_CHARACTERS, SOURCE_TOKENS = env("MEMRELAY_SOURCE_CHARACTERS"), env("MEMRELAY_SOURCE_TOKENS")
+GIT_PLAIN_HTTP, GIT_FILE_FOLDERS = env("MEMRELAY_GIT_PLAIN_HTTP"), env("MEMRELAY_GIT_FILE_FOLDERS")
+GIT_FETCH_BYTES, GIT_RETRY_SECONDS = env("MEMRELAY_GIT_FETCH_BYTES"), env("MEMRELAY_GIT_RETRY_SECONDS")
 IMPORT_FILE_BYTES, IMPORT_FOLDERS = env("MEMRELAY_IMPORT_FILE_BYTES"), env("MEMRELAY_IMPORT_FOLDERS")
 
 # Embeddings (docs/embeddings.md).
@@ -250,6 +252,7 @@ LOGGING: dict[str, Any] = {
         "openai": {"level": "WARNING"},  # Their debug lines hold whole requests.
         "httpx2": {"level": "WARNING"},
         "httpcore2": {"level": "WARNING"},
+        "paramiko": {"level": "CRITICAL"},  # It logs every refusal with a trace; the failure itself is told elsewhere.
         "django-q": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
     },
 }
