@@ -94,6 +94,20 @@ OPTIONS = [
         "Memory",
     ),
     Option("MEMRELAY_FOLDER_FILES", int, 500, "Files in one folder before the next one is begun.", "Memory"),
+    Option(
+        "MEMRELAY_SAVE_RELATED",
+        bool,
+        True,
+        "Answer memory_save with related memories and a possible duplicate.",
+        "Memory",
+    ),
+    Option(
+        "MEMRELAY_INDEX_CHARACTERS",
+        int,
+        4000,
+        "Most characters of the index of memories, one line each, that agents get when a session begins. 0 is no index.",
+        "Memory",
+    ),
     Option("MEMRELAY_CONTEXT_TOKENS", int, 6000, "Token budget of context_get where the caller names none.", "Memory"),
     Option(
         "MEMRELAY_SEARCH_LIMIT", int, 10, "Hits of one page of memory_search where the caller names none.", "Memory"
@@ -193,7 +207,11 @@ OPTIONS = [
     ),
     Option("MEMRELAY_CURATION_SLOTS", int, 1, "Curations at the same time.", "Background"),
     Option(
-        "MEMRELAY_GIT_PLAIN_HTTP", bool, False, "Allow Git servers over http, which sends credentials unencrypted.", "Git"
+        "MEMRELAY_GIT_PLAIN_HTTP",
+        bool,
+        False,
+        "Allow Git servers over http, which sends credentials unencrypted.",
+        "Git",
     ),
     Option(
         "MEMRELAY_GIT_FILE_FOLDERS",
@@ -229,7 +247,7 @@ OPTIONS = [
     ),
 ]
 
-GROUPS = ["General", "Data", "Web", "Memory", "Search", "Model", "Background"]
+GROUPS = ["General", "Data", "Web", "Memory", "Search", "Model", "Git", "Background"]
 ABOUT = """# Settings
 
 Every setting is an environment variable; a file `.env` beside `manage.py` may hold them too. Lists are written with
