@@ -1,0 +1,140 @@
+"""A remote repository: look at its refs, push with a lease, fetch into quarantine. The one door to Git servers.
+
+A push is never forced: the branch must be where the caller last saw it, and the new commit must come after it. Git's
+library would overwrite a diverged branch without a word; here it is compared first, and the server compares once more.
+"""
+
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dulwich.client import GitClient, LocalGitClient
+from dulwich.config import ConfigDict
+from dulwich.objects import ZERO_SHA
+from dulwich.repo import BaseRepo
+
+from apps.base.transactions import outside_transactions
+from apps.memory_git.remotes.access import Access, Watch
+from apps.memory_git.remotes.addresses import RemoteAddress
+from apps.memory_git.remotes.failures import RemoteBroken, RemoteMoved, RemoteRejected, RemoteTooLarge, RemoteUnsafe
+from apps.memory_git.remotes.http import http_client
+from apps.memory_git.remotes.packs import PackLimits, PackUnsafe, scan_pack
+from apps.memory_git.remotes.sending import PackMaker, pack_between
+from apps.memory_git.remotes.ssh import HostKey, host_keys, ssh_client
+from apps.memory_git.remotes.translating import translated
+
+IN_MEMORY = 8 * 2**20
+CANNOT_FAST_FORWARD = ("non-fast-forward", "fetch first", "stale info", "failed to lock", "failed to update ref")
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A ref, where it must be now (nothing: it must not exist), and where it shall be (nothing: gone)."""
+
+    ref: bytes
+    expected: bytes | None
+    wanted: bytes | None
+
+
+class Remote:
+    """One repository on a server. Every call is a conversation of its own; nothing stays open."""
+
+    def __init__(self, address: RemoteAddress, access: Access, *, limits: PackLimits | None = None) -> None:
+        self.address, self._access = address, access
+        self._limits = limits or PackLimits()
+
+    @outside_transactions
+    def refs(self) -> dict[bytes, bytes]:
+        """What ``git ls-remote`` shows; an empty repository has none."""
+        with translated(self.address):
+            client, path = self._client()
+            found = client.get_refs(path).refs
+        return {bytes(ref): bytes(commit) for ref, commit in found.items() if commit and _is_ref(ref)}
+
+    @outside_transactions
+    def push(self, repository: BaseRepo, lease: Lease, *, make_pack: PackMaker | None = None) -> None:
+        """Move one ref as the lease says. Raises ``RemoteMoved`` where it stands elsewhere, and pushes nothing then."""
+
+        def wanted(theirs: dict[Any, Any]) -> dict[Any, Any]:
+            if theirs.get(lease.ref) != lease.expected:
+                raise RemoteMoved()
+            return {lease.ref: lease.wanted or ZERO_SHA}
+
+        make = make_pack or pack_between(repository, lease.expected, lease.wanted)
+        with translated(self.address):
+            client, path = self._client()
+            result = client.send_pack(path, wanted, generate_pack_data=make)
+            said = (result.ref_status or {}).get(lease.ref)
+        if said:
+            raise RemoteMoved() if any(words in said for words in CANNOT_FAST_FORWARD) else RemoteRejected()
+
+    @outside_transactions
+    def fetch(self, repository: BaseRepo, refs: Iterable[bytes]) -> dict[bytes, bytes]:
+        """Bring the commits of these refs and all they need; answers where they stand. No ref of ours is touched.
+
+        What comes is put aside first and looked through before any of it is unpacked. Raises ``RemoteUnsafe``.
+        """
+        asked, found = list(refs), dict[bytes, bytes]()
+
+        def wants(refs: Mapping[Any, Any], depth: int | None = None) -> list[Any]:
+            found.update({ref: refs[ref] for ref in asked if ref in refs})
+            return sorted(_missing(repository, found.values()))
+
+        with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY) as spool, translated(self.address):
+            client, path = self._client()
+            put = _bounded(spool.write, self._access.receive_bytes)
+            client.fetch_pack(path, wants, repository.get_graph_walker(), put, ref_prefix=asked)
+            if spool.tell():
+                self._take_in(repository, spool)
+        if _missing(repository, found.values()):
+            raise RemoteBroken()
+        return found
+
+    @outside_transactions
+    def host_keys(self) -> list[HostKey]:
+        """The keys an SSH server shows, to compare with what its owner publishes."""
+        if self.address.transport != "ssh":
+            return []
+        with translated(self.address):
+            return host_keys(self.address, self._access)
+
+    def _client(self) -> tuple[GitClient, Any]:
+        address, watch = self.address, Watch(self._access)
+        match address.transport:
+            case "ssh":
+                return ssh_client(address, self._access, watch), address.path.encode()
+            case "file":
+                return LocalGitClient(config=ConfigDict()), address.path
+            case _:
+                return http_client(address, self._access, watch), ""
+
+    def _take_in(self, repository: BaseRepo, spool: Any) -> None:
+        spool.seek(0)
+        try:
+            scan_pack(spool.read, self._limits)
+        except PackUnsafe as problem:
+            raise RemoteUnsafe(problem=str(problem)) from None
+        spool.seek(0)
+        repository.object_store.add_thin_pack(spool.read, None)  # type: ignore[attr-defined]
+
+
+def _missing(repository: BaseRepo, commits: Iterable[Any]) -> set[Any]:
+    return {commit for commit in commits if commit not in repository.object_store}
+
+
+def _bounded(write: Callable[[bytes], int], most: int) -> Callable[[bytes], int]:
+    left = most
+
+    def put(data: bytes) -> int:
+        nonlocal left
+        left -= len(data)
+        if left < 0:
+            raise RemoteTooLarge()
+        return write(data)
+
+    return put
+
+
+def _is_ref(ref: bytes) -> bool:
+    return ref.startswith(b"refs/") and not ref.endswith(b"^{}")
