@@ -18,6 +18,7 @@ from apps.base import clock
 from apps.base.text import fold
 from apps.base.transactions import short_transaction
 from apps.search.models import Document, EmbeddingTrouble, Passage, Rebuild, RemovedInRebuild
+from apps.search.shape import shape_of
 from apps.search.tokens import FTS_TOKENIZER, TOKENISER_VERSION, segment
 
 TABLE = "search_text"
@@ -29,13 +30,14 @@ RANK = "bm25(8.0, 5.0, 4.0, 2.0, 1.0)"
 _UPSERT = """
     INSERT INTO search_document
         (stable_id, resource, scope_key, revision, tokeniser_version, kind, note_type, status, tags, title_key,
-         created_at, updated_at)
-    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+         created_at, updated_at, thread, length, asks)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
     ON CONFLICT (stable_id) DO UPDATE SET
         resource = excluded.resource, scope_key = excluded.scope_key, revision = excluded.revision,
         tokeniser_version = excluded.tokeniser_version, kind = excluded.kind, note_type = excluded.note_type,
         status = excluded.status, tags = excluded.tags, title_key = excluded.title_key,
-        created_at = excluded.created_at, updated_at = excluded.updated_at
+        created_at = excluded.created_at, updated_at = excluded.updated_at, thread = excluded.thread,
+        length = excluded.length, asks = excluded.asks
     RETURNING id, EXISTS (SELECT 1 FROM search_rebuild)
 """
 _WRITE = f"INSERT OR REPLACE INTO {{table}} (rowid, {COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s)"
@@ -65,6 +67,7 @@ class IndexEntry:
     summary: str = ""
     kind: str = ""
     note_type: str = ""
+    thread: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +165,7 @@ def _write(cursor: CursorWrapper, entry: IndexEntry) -> int:
     facts = (
         entry.stable_id, entry.resource, entry.scope_key, entry.revision, TOKENISER_VERSION, entry.kind,
         entry.note_type, entry.status, "".join(map(tag_line, entry.tags)), title.words[:200],
-        stored_time(entry.created_at), stored_time(entry.updated_at),
+        stored_time(entry.created_at), stored_time(entry.updated_at), entry.thread, *shape_of(entry.body),
     )  # fmt: skip
     cursor.execute(_UPSERT, facts)
     key, rebuilding = cursor.fetchone()

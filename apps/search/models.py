@@ -28,14 +28,22 @@ class Document(models.Model):
     updated_at = models.DateTimeField()
     # The revision whose passages have vectors. Below ``revision`` the document waits, so a save need not queue anything.
     embedded = models.PositiveBigIntegerField(default=0, db_default=0)
+    # The conversation or thread it is part of: what was said just before and after helps to find it (hybrid.py).
+    thread = models.CharField(max_length=200, blank=True, default="", db_default="")
+    # How much the text says and how many percent of it are questions (shape.py).
+    length = models.PositiveIntegerField(default=0, db_default=0)
+    asks = models.PositiveSmallIntegerField(default=0, db_default=0)
 
     class Meta:
         indexes = [
             models.Index(fields=["scope_key", "status", "updated_at"], name="search_document_scope"),
             models.Index(fields=["title_key"], name="search_document_title"),
             models.Index(
-                fields=["updated_at", "scope_key"], condition=Q(embedded__lt=F("revision")), name="search_document_waiting"
+                fields=["updated_at", "scope_key"],
+                condition=Q(embedded__lt=F("revision")),
+                name="search_document_waiting",
             ),
+            models.Index(fields=["scope_key", "thread", "id"], condition=~Q(thread=""), name="search_document_thread"),
         ]
 
     def __str__(self) -> str:
