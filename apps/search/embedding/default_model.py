@@ -22,6 +22,7 @@ from apps.search.embedding.default_key import DIGEST
 from apps.search.embedding.graph import as_onnx
 
 MANIFEST = "manifest.json"
+WEIGHTS = "weights.bin"
 TOKENS = 512  # The longest text the model reads.
 SPECIAL = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
 logger = logging.getLogger(__name__)
@@ -69,7 +70,8 @@ def _make(folder: Path) -> None:
 
 def write_model(data: DataFile, folder: Path) -> None:
     """Write the files that fastembed loads."""
-    onnx.save(as_onnx(data), folder / "model.onnx")
+    # Weights in a file of their own are mapped into memory, not read into it.
+    onnx.save(as_onnx(data), folder / "model.onnx", save_as_external_data=True, location=WEIGHTS, size_threshold=1024)
     _tokeniser(data.vocabulary).save(str(folder / "tokenizer.json"), pretty=False)
     descriptions = {
         "config.json": {

@@ -1,4 +1,8 @@
-"""The weights of multilingual-e5-small as an ONNX graph: a BERT encoder whose matrices stay at 4 bits."""
+"""The weights of multilingual-e5-small as an ONNX graph: a BERT encoder that multiplies in 8 bits.
+
+The 4-bit weights of the file become 8-bit ones of 7 bits, since processors without VNNI add two products of a full
+8-bit pair up in 16 bits, and would saturate. docs/embeddings.md has the figures this was chosen by.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +15,8 @@ from onnx import TensorProto, helper, numpy_helper
 from apps.search.embedding.data_file import BLOCK, DataFile
 
 MICROSOFT = "com.microsoft"
-INT8_ACTIVATIONS = 4  # onnxruntime's "accuracy level" for sums of 8-bit products, each row on a scale of its own.
+LARGEST_WEIGHT = 64
+SMALLEST_PEAK = 0.2  # Gelu goes down to -0.17: divided by this or more, a row stays within -1 and 1.
 MASKED = -10000.0  # What attention adds where a text is padded.
 
 
@@ -32,22 +37,27 @@ class Graph:
         self.nodes.append(helper.make_node(kind, list(inputs), [output], domain=domain, **attributes))
         return output
 
-    def linear(self, source: str, weights: str, bias: str, *, rows: int, columns: int, output: str) -> str:
-        """``source`` times a 4-bit matrix, plus its bias."""
-        nibbles, scales = self.data.blocks(weights)
-        packed = (nibbles[:, 0::2] | (nibbles[:, 1::2] << 4)).reshape(rows, columns // BLOCK, BLOCK // 2)
-        product = self.node(
-            "MatMulNBits",
-            [source, self.constant(f"{weights}.bits", packed), self.constant(f"{weights}.scales", scales)],
-            f"{output}.product",
-            domain=MICROSOFT,
-            K=columns,
-            N=rows,
-            bits=4,
-            block_size=BLOCK,
-            accuracy_level=INT8_ACTIVATIONS,
-        )
-        return self.node("Add", [product, self.constant(bias, self.data.floats(bias))], output)
+    def linear(self, source: str, name: str, output: str, *, columns: int) -> str:
+        """``source`` times the matrix of that name, plus its bias."""
+        bias = self.constant(f"{name}.b", self.data.floats(f"{name}.b"))
+        return self._product(source, name, output, columns, bias=bias)
+
+    def linear_by_rows(self, source: str, name: str, output: str, *, columns: int) -> str:
+        """The same, with each token on a scale of its own: the first and last token's peaks would drown the others."""
+        peaks = self.node("ReduceMax", [source, "last_axis"], f"{output}.rows", keepdims=1)
+        peaks = self.node("Max", [peaks, "smallest_peak"], f"{output}.peaks")
+        level = self.node("Div", [source, peaks], f"{output}.level")
+        product = self._product(level, name, f"{output}.product", columns)
+        product = self.node("Mul", [product, peaks], f"{output}.scaled")
+        return self.node("Add", [product, self.constant(f"{name}.b", self.data.floats(f"{name}.b"))], output)
+
+    def _product(self, source: str, name: str, output: str, columns: int, *, bias: str = "") -> str:
+        nibbles, scales = self.data.blocks(f"{name}.w")
+        weights = ((nibbles.astype(np.float32) - 8) * scales[:, None]).reshape(-1, columns).T
+        steps = np.abs(weights).max(axis=0) / LARGEST_WEIGHT
+        whole = self.constant(f"{name}.w", np.rint(weights / steps).astype(np.int8))
+        inputs = [source, whole, self.constant(f"{name}.steps", steps.astype(np.float32)), "", bias]
+        return self.node("DynamicQuantizeMatMul", inputs if bias else inputs[:3], output, domain=MICROSOFT)
 
     def normalised(self, source: str, name: str, output: str) -> str:
         weights = [self.constant(f"{name}.{part}", self.data.floats(f"{name}.{part}")) for part in "wb"]
@@ -83,6 +93,8 @@ def _shared_constants(graph: Graph) -> None:
     graph.constant("attention_scale", np.array(size**-0.5, np.float32))
     graph.constant("zero", np.array(0, np.int64))
     graph.constant("one", np.array(1, np.int64))
+    graph.constant("last_axis", np.array([-1], np.int64))
+    graph.constant("smallest_peak", np.array(SMALLEST_PEAK, np.float32))
 
 
 def _embeddings(graph: Graph) -> str:
@@ -127,20 +139,17 @@ def _mask(graph: Graph) -> None:
 
 def _layer(graph: Graph, name: str, source: str) -> str:
     hidden, inner = graph.shape.hidden, graph.shape.inner
-    attended = _attention(graph, name, source)
-    attended = graph.linear(
-        attended, f"{name}.ao.w", f"{name}.ao.b", rows=hidden, columns=hidden, output=f"{name}.attended"
-    )
+    attended = graph.linear(_attention(graph, name, source), f"{name}.ao", f"{name}.attended", columns=hidden)
     middle = graph.node("Add", [source, attended], f"{name}.middle_sum")
     middle = graph.normalised(middle, f"{name}.aln", f"{name}.middle")
-    wide = graph.linear(middle, f"{name}.fi.w", f"{name}.fi.b", rows=inner, columns=hidden, output=f"{name}.wide")
+    wide = graph.linear(middle, f"{name}.fi", f"{name}.wide", columns=hidden)
     wide = graph.node("Gelu", [wide], f"{name}.active", domain=MICROSOFT)
-    narrow = graph.linear(wide, f"{name}.fo.w", f"{name}.fo.b", rows=hidden, columns=inner, output=f"{name}.narrow")
+    narrow = graph.linear_by_rows(wide, f"{name}.fo", f"{name}.narrow", columns=inner)
     return graph.normalised(graph.node("Add", [middle, narrow], f"{name}.sum"), f"{name}.oln", f"{name}.out")
 
 
 def _attention(graph: Graph, name: str, source: str) -> str:
-    query, key, value = (_heads(graph, name, source, letter) for letter in "qkv")
+    query, key, value = (_heads(graph, f"{name}.{letter}", source) for letter in "qkv")
     scores = graph.node("MatMul", [query, key], f"{name}.raw_scores")
     scores = graph.node("Mul", [scores, "attention_scale"], f"{name}.scaled_scores")
     scores = graph.node("Add", [scores, "mask"], f"{name}.scores")
@@ -150,9 +159,9 @@ def _attention(graph: Graph, name: str, source: str) -> str:
     return graph.node("Reshape", [context, "hidden_shape"], f"{name}.context")
 
 
-def _heads(graph: Graph, name: str, source: str, letter: str) -> str:
+def _heads(graph: Graph, name: str, source: str) -> str:
     """One of query, key and value, cut into heads; the key is turned for the product with the query."""
-    hidden, prefix = graph.shape.hidden, f"{name}.{letter}"
-    flat = graph.linear(source, f"{prefix}.w", f"{prefix}.b", rows=hidden, columns=hidden, output=f"{prefix}.flat")
-    split = graph.node("Reshape", [flat, "heads_shape"], f"{prefix}.split")
-    return graph.node("Transpose", [split], f"{prefix}.heads", perm=[0, 2, 3, 1] if letter == "k" else [0, 2, 1, 3])
+    flat = graph.linear(source, name, f"{name}.flat", columns=graph.shape.hidden)
+    split = graph.node("Reshape", [flat, "heads_shape"], f"{name}.split")
+    turned = [0, 2, 3, 1] if name.endswith(".k") else [0, 2, 1, 3]
+    return graph.node("Transpose", [split], f"{name}.heads", perm=turned)
