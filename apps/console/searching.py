@@ -1,36 +1,39 @@
-"""Hits as rows of a list, and excerpts as parts that matched or did not."""
+"""Hits as rows of a list, and what a person typed as the arguments of a search."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
+from apps.console.excerpts import Part, cut, parts_of
 from apps.console.places import Places
 from apps.memories.schemas import SearchHit
+from apps.search.excerpts import excerpt
 
 
-@dataclass(frozen=True)
-class Part:
-    text: str
-    matched: bool
+def found_results(hits: Iterable[SearchHit], query: str, places: Places) -> list[dict[str, Any]]:
+    """What ``_search_rows.html`` shows of each hit."""
+    return [
+        {
+            **dict(hit),
+            "title_parts": marked(hit.title, query),
+            "excerpt": parts_of(hit.excerpt, hit.marks),
+            "workspace": places.of_scope(hit.scope),
+        }
+        for hit in hits
+    ]
 
 
-def parts_of(hit: SearchHit) -> list[Part]:
-    """The excerpt in reading order, cut where a match begins or ends."""
-    parts, place = [], 0
-    for start, end in sorted(hit.marks):
-        if start > place:
-            parts.append(Part(hit.excerpt[place:start], False))
-        parts.append(Part(hit.excerpt[max(start, place) : end], True))
-        place = max(end, place)
-    parts.append(Part(hit.excerpt[place:], False))
-    return [part for part in parts if part.text]
-
-
-def found_results(hits: Iterable[SearchHit], places: Places) -> list[dict[str, Any]]:
-    """What ``_search_results.html`` shows of each hit."""
-    return [{**dict(hit), "excerpt": parts_of(hit), "workspace": places.of_scope(hit.scope)} for hit in hits]
-
-
-def found_rows(hits: Iterable[SearchHit], places: Places) -> list[dict[str, Any]]:
+def found_rows(hits: Iterable[SearchHit], query: str, places: Places) -> list[dict[str, Any]]:
     """The same as rows of the list of memories."""
-    return [{"memory": found, "workspace": found["workspace"]} for found in found_results(hits, places)]
+    return [{"memory": found, "workspace": found["workspace"]} for found in found_results(hits, query, places)]
+
+
+def marked(title: str, query: str) -> list[Part]:
+    """A title with the words of the query marked, by the rules that mark them in a text."""
+    shown = excerpt(title, query, width=len(title))
+    return cut(shown.text, shown.marks)
+
+
+def tags_of(text: str) -> list[str]:
+    """Tags in one line, apart by commas of either script, with or without their number signs."""
+    told = text.replace("，", ",").replace("、", ",").split(",")
+    return list(dict.fromkeys(tag for part in told if (tag := part.strip().removeprefix("#").strip())))

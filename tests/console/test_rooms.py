@@ -11,7 +11,7 @@ from apps.operations.operation import Operation
 
 CONSOLE = settings.PROJECT_FOLDER / "apps" / "console"
 FILES = sorted(CONSOLE.rglob("*.py"))
-# Signing in is no operation, and neither is what a session has chosen; differences are pure.
+# Signing in is no operation, and neither is what a session has chosen; differences and excerpts are pure.
 NO_OPERATIONS = {
     "apps.accounts.models": {"User"},
     "apps.accounts.sessions": {
@@ -23,6 +23,7 @@ NO_OPERATIONS = {
     },
     "apps.accounts.signing_in": {"password_change", "sign_in", "sign_out"},
     "apps.memories.differences": {"difference"},
+    "apps.search.excerpts": {"excerpt"},
 }
 FREE = ("apps.base.", "apps.console.", "apps.operations.")  # Storeys below that know no rows, and the room itself.
 ROWS = {"objects", "_default_manager", "_base_manager", "save", "bulk_create", "bulk_update", "raw"}

@@ -5,6 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.console.deeds import OperationForm
 from apps.console.places import scope_arguments
+from apps.console.searching import tags_of
 
 KINDS = [
     ("note", _("Note")),
@@ -40,8 +41,7 @@ class TagsField(forms.CharField):
         return ", ".join(value) if isinstance(value, list) else value
 
     def clean(self, value: Any) -> list[str]:
-        told = super().clean(value).replace("，", ",").replace("、", ",").split(",")
-        return list(dict.fromkeys(tag for part in told if (tag := part.strip().removeprefix("#").strip())))
+        return tags_of(super().clean(value))
 
 
 class MemoryForm(OperationForm):

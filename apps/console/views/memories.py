@@ -84,7 +84,7 @@ def _searched(request: HttpRequest, places: Places, filters: dict[str, str]) -> 
         narrowed["scope"] = f"project/{project_id}"  # The workspace alone; a search by agents looks further.
     found = memory_search.perform(places.caller, {**narrowed, "query": filters["query"], "resource": "memory"})
     return {
-        "rows": found_rows(found.results, places),
+        "rows": found_rows(found.results, filters["query"], places),
         "notice": incomplete_because(found.reason),
         **paging(request, found.next_cursor),
     }

@@ -10,29 +10,48 @@ from apps.base.errors import MemRelayError, NotFound
 from apps.console.paging import paging
 from apps.console.places import Places, scope_arguments
 from apps.console.refusals import incomplete_because, told
-from apps.console.searching import found_results
+from apps.console.searching import found_results, tags_of
 from apps.console.visiting import caller_for, for_people
 from apps.memories.selectors import memory_search
 
 PAGE = 20
+NARROWING = ("project_id", "resource", "kind", "status", "tags", "updated_from", "updated_to")
+FOLDED = ("status", "tags", "updated_from", "updated_to")  # Under "More filters".
 
 
 @require_safe
 @for_people
 def search(request: HttpRequest) -> HttpResponse:
     places = Places(caller_for(request))
-    filters = {name: request.GET.get(name, "").strip() for name in ("query", "project_id")}
-    page: dict[str, Any] = {"filters": filters, "choices": places.scope_choices()}
+    filters = {name: request.GET.get(name, "").strip() for name in ("query", *NARROWING)}
+    page: dict[str, Any] = {
+        "filters": filters,
+        "choices": places.scope_choices(),
+        "narrowed": any(filters[name] for name in NARROWING),
+        "unfolded": any(filters[name] for name in FOLDED),
+    }
     if filters["query"]:
         page |= _found(request, places, filters)
-    part = "console/_search_results.html"
-    return render(request, part if request.htmx else "console/search.html", page)  # type: ignore[attr-defined]
+    return render(request, _template(request), page)
+
+
+def _template(request: HttpRequest) -> str:
+    if not request.htmx:  # type: ignore[attr-defined]
+        return "console/search.html"
+    is_further_page = bool(request.GET.get("cursor"))
+    return "console/_search_rows.html" if is_further_page else "console/_search_answer.html"
 
 
 def _found(request: HttpRequest, places: Places, filters: dict[str, str]) -> dict[str, Any]:
     asked = {
         "query": filters["query"],
         **scope_arguments(filters["project_id"]),
+        "resource": filters["resource"] or "any",
+        "kind": filters["kind"],
+        "status": filters["status"] or "active",
+        "tags": tags_of(filters["tags"]),
+        "updated_from": filters["updated_from"],
+        "updated_to": filters["updated_to"],
         "limit": PAGE,
         "cursor": request.GET.get("cursor", ""),
     }
@@ -41,9 +60,9 @@ def _found(request: HttpRequest, places: Places, filters: dict[str, str]) -> dic
     except NotFound:
         raise
     except MemRelayError as error:
-        return {"results": [], "notice": told(error), **paging(request, "")}
+        return {"results": [], "refused": told(error), **paging(request, "")}
     return {
-        "results": found_results(found.results, places),
+        "results": found_results(found.results, filters["query"], places),
         "notice": incomplete_because(found.reason),
         **paging(request, found.next_cursor),
     }
