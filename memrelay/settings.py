@@ -95,6 +95,7 @@ INSTALLED_APPS = [
     "apps.sources",
     "apps.curation",
     "apps.context",
+    "apps.recall",
     "apps.instance",
     "apps.console",
 ]
@@ -191,7 +192,11 @@ LANGUAGE_CODE = LANGUAGE_GIVEN if LANGUAGE_GIVEN in dict(LANGUAGES) else "en"
 LOCALE_PATHS = [PROJECT_FOLDER / "locale"]
 
 # What the rooms tell each other without knowing each other: visible lists, called in this order.
-CHANGE_LISTENERS: list[str] = ["apps.memories.listeners.follow_workspaces"]
+CHANGE_LISTENERS: list[str] = [
+    "apps.memories.listeners.follow_workspaces",
+    "apps.memory_git.listeners.queue_commit",
+    "apps.recall.listeners.forget_deleted",
+]
 DEPENDENCY_LISTENERS: list[str] = ["apps.curation.listeners.model_is_back"]
 # Each says how many jobs of its room wait for the model.
 DEPENDENCY_WAITERS: list[str] = ["apps.curation.jobs.waiting_for_model"]
@@ -200,6 +205,8 @@ KEEPER_BELLS = [
     "apps.memories.jobs.ring_for_waiting",
     "apps.llm.jobs.ring_if_due",
     "apps.curation.jobs.ring_for_waiting",
+    "apps.memory_git.jobs.ring_for_waiting",
+    "apps.recall.sessions.forget_old_sessions",
 ]
 JOB_DOINGS = {
     "import": "apps.memories.transfer.importing.run_import",
@@ -222,7 +229,11 @@ TAGS = env("MEMRELAY_TAGS")
 SAVE_MANY = env("MEMRELAY_SAVE_MANY")
 FOLDER_FILES = env("MEMRELAY_FOLDER_FILES")
 CONTEXT_TOKENS = env("MEMRELAY_CONTEXT_TOKENS")
+SAVE_RELATED, INDEX_CHARACTERS = env("MEMRELAY_SAVE_RELATED"), env("MEMRELAY_INDEX_CHARACTERS")
 SEARCH_LIMIT = env("MEMRELAY_SEARCH_LIMIT")
+RECALL, RECALL_MIN_SCORE = env("MEMRELAY_RECALL"), env("MEMRELAY_RECALL_MIN_SCORE")
+RECALL_MEMORIES, RECALL_CHARACTERS = env("MEMRELAY_RECALL_MEMORIES"), env("MEMRELAY_RECALL_CHARACTERS")
+RECALL_MILLISECONDS, RECALL_SESSION_DAYS = env("MEMRELAY_RECALL_MILLISECONDS"), env("MEMRELAY_RECALL_SESSION_DAYS")
 SCAN_SECONDS = env("MEMRELAY_SCAN_SECONDS")
 SWEEP_SECONDS = env("MEMRELAY_SWEEP_SECONDS")
 SETTLE_SECONDS = env("MEMRELAY_SETTLE_SECONDS")
@@ -237,7 +248,11 @@ GIT_FETCH_BYTES, GIT_RETRY_SECONDS = env("MEMRELAY_GIT_FETCH_BYTES"), env("MEMRE
 IMPORT_FILE_BYTES, IMPORT_FOLDERS = env("MEMRELAY_IMPORT_FILE_BYTES"), env("MEMRELAY_IMPORT_FOLDERS")
 
 # Embeddings (docs/embeddings.md).
-EMBEDDING = env("MEMRELAY_EMBEDDING")
+EMBEDDING, EMBEDDING_DOWNLOAD = env("MEMRELAY_EMBEDDING"), env("MEMRELAY_EMBEDDING_DOWNLOAD")
+EMBEDDING_URL, EMBEDDING_MODEL = env("MEMRELAY_EMBEDDING_URL"), env("MEMRELAY_EMBEDDING_MODEL")
+EMBEDDING_KEY, EMBEDDING_DIMENSIONS = env("MEMRELAY_EMBEDDING_KEY"), env("MEMRELAY_EMBEDDING_DIMENSIONS")
+EMBEDDER_IDLE_SECONDS = env("MEMRELAY_EMBEDDER_IDLE_SECONDS")
+EMBEDDING_LOADER = "apps.search.embedding.configured"  # A module with ``current_key`` and ``load``.
 
 LOGGING: dict[str, Any] = {
     "version": 1,

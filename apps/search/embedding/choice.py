@@ -1,22 +1,22 @@
-"""Which model the operator chose (MEMRELAY_EMBEDDING): its key without loading it, and the loading."""
+"""The model the operator chose, for everybody who needs it: its key, and the loading."""
+
+from importlib import import_module
+from typing import Any
 
 from django.conf import settings
-from django.utils.module_loading import import_string
 
 from apps.base.transactions import outside_transactions
-from apps.search.embedding import default_key
 from apps.search.embedding.model import EmbeddingModel
 
-DEFAULT, OFF = "default", "off"
+OFF = "off"
 
 
 def current_key() -> str | None:
-    """The key of the configured model; nothing where embeddings are off. Cheap: nothing is loaded."""
-    match settings.EMBEDDING:
-        case "off":
-            return None
-        case _:
-            return default_key.KEY
+    """The key of the configured model; nothing where embeddings are off. Cheap: no model is loaded."""
+    if settings.EMBEDDING == OFF:
+        return None
+    key: str = _loader().current_key()
+    return key
 
 
 @outside_transactions
@@ -25,5 +25,9 @@ def load() -> EmbeddingModel:
 
     Raises ``EmbeddingUnavailable`` with a sentence for the operator.
     """
-    loaded: EmbeddingModel = import_string("apps.search.embedding.local.load_default")()
+    loaded: EmbeddingModel = _loader().load()
     return loaded
+
+
+def _loader() -> Any:
+    return import_module(settings.EMBEDDING_LOADER)
