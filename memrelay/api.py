@@ -30,7 +30,7 @@ from memrelay.rates import Rates
 
 log = logging.getLogger(__name__)
 
-ROOMS = ["llm", "profiles", "accounts", "workspaces", "memories", "curation", "context", "instance"]
+ROOMS = ["llm", "profiles", "accounts", "workspaces", "memories", "curation", "context", "recall", "instance"]
 GREEDY = re.compile(r"<path:\w+>$")
 RATES = Rates()
 

@@ -30,6 +30,7 @@ from apps.operations.operation import Operation
 from apps.operations.served import TOOLSETS
 from apps.operations.toolbox import Toolbox
 from apps.profiles import mcp as profiles
+from apps.recall import mcp as recall
 from apps.workspaces import mcp as workspaces
 from memrelay.threads import Threads
 
@@ -88,7 +89,7 @@ RESOURCES = {
     ]
 }
 
-ROOMS = [llm, profiles, accounts, workspaces, memories, curation, context, instance]
+ROOMS = [llm, profiles, accounts, workspaces, memories, curation, context, recall, instance]
 
 
 @cache

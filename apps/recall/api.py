@@ -1,0 +1,11 @@
+"""Recall over REST."""
+
+from ninja import Router
+
+from apps.operations.rest import route
+from apps.recall import services
+
+router = Router(tags=["recall"])
+
+route(router, "POST", "/recall", services.memory_recall)
+route(router, "POST", "/recall/sessions/{session_id}/release", services.recall_release)

@@ -1,0 +1,188 @@
+"""Which memories a message brings to mind: found by clues, weighed, folded, and none that the session has seen."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.conf import settings
+
+from apps.base.rows import rows_where
+from apps.memories.models import Memory, Resource, Status
+from apps.memories.reading import newest_bodies
+from apps.recall.clues import Clue, clues
+from apps.recall.finding import Found, find
+from apps.recall.haste import Deadline
+from apps.recall.sessions import uses
+from apps.recall.weighing import IN_HEAD, favour, held, rareness_of, score
+from apps.search.likeness import Group, Said, fold, said, says_the_same
+
+CLOSE = 0.3  # Of the threshold: so near to it a candidate counts when wordings of one fact are folded.
+COMPARED = 40  # So many memories that the session saw last are compared with what is about to be shown.
+FEW_WORDS = 3  # A text of fewer telling words is only understood together with its title.
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """``alike`` others say the same; ``differs`` are ids of others that contradict it."""
+
+    memory: Memory
+    body: str
+    score: float
+    alike: int
+    differs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    memory: Memory
+    body: str
+    said: Said
+    holds: Mapping[str, float]  # Its clues, with the weight of their places.
+    favour: float
+
+
+def choose(
+    message: str,
+    scope_keys: Sequence[str],
+    *,
+    owner: str,
+    seen: Sequence[str],
+    held_back: Collection[str],
+    by: Deadline,
+) -> list[Chosen]:
+    """Best first, a contradiction right behind what it contradicts, one wording of each fact; at most the number set."""
+    asked = clues(message)
+    if not asked or not scope_keys:
+        return []
+    found = find(asked, scope_keys)
+    by.check()
+    candidates = _candidates(asked, found, scope_keys, owner)
+    by.check()
+    if not candidates:
+        return []
+    groups = _unfolded(fold([one.said for one in candidates]), candidates)
+    scores = _scores_of_facts(asked, found, candidates, groups)
+    by.check()
+    ordered = _in_order(groups, scores)
+    told = _told(seen[:COMPARED], scope_keys) if ordered else []
+    fresh = [group for group in ordered if _is_fresh(group, candidates, {*seen, *held_back}, told)]
+    return _chosen(fresh[: settings.RECALL_MEMORIES], candidates, scores)
+
+
+def _candidates(asked: Sequence[Clue], found: Found, scope_keys: Sequence[str], owner: str) -> list[_Candidate]:
+    rare = rareness_of(asked, found.frequency, found.total)
+    holds = {words.stable_id: held(asked, words) for words in found.candidates}
+    scores = {key: score(asked, clues_held, rare) for key, clues_held in holds.items()}
+    close = [key for key, points in scores.items() if points >= CLOSE * settings.RECALL_MIN_SCORE]
+    rows = _rows(close, scope_keys)
+    if not rows:
+        return []
+    bodies, used = newest_bodies(rows), uses(owner, close)
+    rows.sort(key=lambda row: (-scores[row.stable_id], -row.updated_at.timestamp(), -row.pk))
+    return [
+        _Candidate(
+            memory=row,
+            body=bodies.get(row.pk, ""),
+            said=_said(row, bodies.get(row.pk, "")),
+            holds=holds[row.stable_id],
+            favour=favour(used.get(row.stable_id, 0)),
+        )
+        for row in rows
+    ]
+
+
+def _rows(ids: Sequence[str], scope_keys: Sequence[str]) -> list[Memory]:
+    """The rows of ids, without what went or was withheld since the index was asked."""
+    if not ids:
+        return []
+    rows = rows_where(Memory, f"stable_id IN ({', '.join(['%s'] * len(ids))})", list(ids))
+    return [row for row in rows if is_shown(row, scope_keys)]
+
+
+def is_shown(row: Memory, scope_keys: Collection[str]) -> bool:
+    is_memory = row.resource == Resource.MEMORY and row.status == Status.ACTIVE
+    return is_memory and not row.withheld and row.scope_id in scope_keys
+
+
+def _said(row: Memory, body: str) -> Said:
+    """What a memory states. Titles must differ even where facts do not, so they only count where there is little else."""
+    text = said(f"{row.summary}\n{body}")
+    return text if len(text.words) >= FEW_WORDS else said(f"{row.title}\n{row.summary}\n{body}")
+
+
+def _unfolded(groups: Sequence[Group], candidates: Sequence[_Candidate]) -> list[Group]:
+    """A text that has the very number the message names is shown, however like another one it is."""
+    apart: list[Group] = []
+    for group in groups:
+        leading = candidates[group.leader].holds
+        own = [p for p in group.alike if any(_is_number(c) and c not in leading for c in candidates[p].holds)]
+        alike = [place for place in group.alike if place not in own]
+        apart += [Group(group.leader, alike, group.contradicts), *(Group(place) for place in own)]
+    return apart
+
+
+def _is_number(clue: str) -> bool:
+    return any(character.isdigit() for character in clue)
+
+
+def _scores_of_facts(
+    asked: Sequence[Clue], found: Found, candidates: Sequence[_Candidate], groups: Sequence[Group]
+) -> list[float]:
+    """Scores with every fact counted once: fifty wordings of it must not make its words common ones."""
+    repeated: Counter[str] = Counter()
+    for group in groups:
+        holding = Counter(
+            clue
+            for place in (group.leader, *group.alike)
+            for clue, weight in candidates[place].holds.items()
+            if weight >= IN_HEAD
+        )
+        repeated.update({clue: count - 1 for clue, count in holding.items() if count > 1})
+    frequency = {clue: max(1, count - repeated[clue]) for clue, count in found.frequency.items()}
+    rare = rareness_of(asked, frequency, found.total)
+    return [score(asked, one.holds, rare) * one.favour for one in candidates]
+
+
+def _in_order(groups: Sequence[Group], scores: Sequence[float]) -> list[Group]:
+    """The groups over the threshold, best first; what contradicts one follows it, even from a little below."""
+    by_leader = {group.leader: group for group in groups}
+    ordered: dict[int, Group] = {}
+    for group in sorted(groups, key=lambda group: -scores[group.leader]):
+        if scores[group.leader] < settings.RECALL_MIN_SCORE or group.leader in ordered:
+            continue
+        ordered[group.leader] = group
+        for leader in group.contradicts:
+            if leader in by_leader and scores[leader] >= CLOSE * settings.RECALL_MIN_SCORE:
+                ordered.setdefault(leader, by_leader[leader])
+    return list(ordered.values())
+
+
+def _told(seen: Sequence[str], scope_keys: Sequence[str]) -> list[Said]:
+    """What the session was told lately, to recognise another wording of it."""
+    rows = _rows(seen, scope_keys)
+    bodies = newest_bodies(rows) if rows else {}
+    return [_said(row, bodies.get(row.pk, "")) for row in rows]
+
+
+def _is_fresh(group: Group, candidates: Sequence[_Candidate], known: Collection[str], told: Sequence[Said]) -> bool:
+    ids = {candidates[place].memory.stable_id for place in (group.leader, *group.alike)}
+    return ids.isdisjoint(known) and not any(says_the_same(candidates[group.leader].said, one) for one in told)
+
+
+def _chosen(groups: Sequence[Group], candidates: Sequence[_Candidate], scores: Sequence[float]) -> list[Chosen]:
+    shown = {group.leader for group in groups}
+    differing: dict[int, set[int]] = {leader: set() for leader in shown}
+    for group in groups:
+        for other in shown.intersection(group.contradicts):
+            differing[group.leader].add(other)
+            differing[other].add(group.leader)
+    return [
+        Chosen(
+            memory=candidates[group.leader].memory,
+            body=candidates[group.leader].body,
+            score=round(scores[group.leader], 3),
+            alike=len(group.alike),
+            differs=tuple(candidates[place].memory.stable_id for place in sorted(differing[group.leader])),
+        )
+        for group in groups
+    ]

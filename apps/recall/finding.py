@@ -1,0 +1,96 @@
+"""Asking the text index which memories a message's clues stand in. Every question reads a bounded number of rows."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from heapq import nlargest
+
+from django.db import connection
+from django.db.backends.utils import CursorWrapper
+
+from apps.recall.clues import Clue
+from apps.recall.rareness import rareness
+from apps.search.filters import SearchFilters
+
+# A clue that more of the newest documents hold than this brings no memory to mind by itself; it still adds to one that
+# another clue has found.
+ROWS_A_CLUE = 2_000
+ROWS_IN_ALL = 24_000
+LOOKED_AT = 64  # So many candidates are read and weighed in full.
+BODY_READ = 8_000
+
+_HOLDERS = """
+    SELECT d.id FROM (SELECT rowid AS id FROM search_text WHERE search_text MATCH %s ORDER BY rowid DESC LIMIT %s) found
+    LEFT JOIN search_document d ON d.id = found.id AND {filters}
+"""
+_COUNTED = "SELECT count(*) FROM search_document d WHERE {filters}"
+_WORDS = """
+    SELECT t.rowid, d.stable_id, t.title, t.tags, t.summary, substr(t.body, 1, {read})
+    FROM search_text t JOIN search_document d ON d.id = t.rowid WHERE t.rowid IN ({marks})
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A candidate as the index holds it, each text with a blank at both ends."""
+
+    stable_id: str
+    head: str  # Title and summary.
+    tags: str
+    body: str
+
+
+@dataclass
+class Found:
+    """``frequency``: how many of the ``total`` memories a caller sees hold a clue in title, summary or tags."""
+
+    total: int
+    frequency: dict[str, int]
+    candidates: list[Words] = field(default_factory=list)
+
+
+def find(clues: Sequence[Clue], scope_keys: Sequence[str]) -> Found:
+    """The memories whose title, summary or tags hold the most telling of the clues."""
+    with connection.cursor() as cursor:
+        found = Found(_total(cursor, scope_keys), {})
+        filters, values = SearchFilters(scope_keys, resources=["memory"]).where()
+        holders: dict[str, list[int]] = {}
+        room = ROWS_IN_ALL
+        for clue in clues:
+            if room <= 0:
+                break
+            expression = f"{{title tags summary}} : {clue.phrase}"
+            cursor.execute(_HOLDERS.format(filters=filters), [expression, ROWS_A_CLUE, *values])
+            rows = cursor.fetchall()
+            room -= len(rows)
+            holders[clue.text] = [key for (key,) in rows if key is not None]
+            # Of more rows than were looked at nobody knows how many there are: at least twice as many, say.
+            found.frequency[clue.text] = len(holders[clue.text]) * (2 if len(rows) == ROWS_A_CLUE else 1)
+        found.candidates = _words(cursor, _best(clues, holders, found))
+    return found
+
+
+def _total(cursor: CursorWrapper, scope_keys: Sequence[str]) -> int:
+    filters, values = SearchFilters(scope_keys).where()
+    cursor.execute(_COUNTED.format(filters=filters), values)
+    return int(cursor.fetchone()[0])
+
+
+def _best(clues: Sequence[Clue], holders: dict[str, list[int]], found: Found) -> list[int]:
+    worth: dict[int, float] = defaultdict(float)
+    for clue in clues:
+        gain = clue.share * rareness(found.frequency.get(clue.text, 1), found.total)
+        for key in holders.get(clue.text, ()):
+            worth[key] += gain
+    return nlargest(LOOKED_AT, worth, key=lambda key: (worth[key], key))
+
+
+def _words(cursor: CursorWrapper, keys: Sequence[int]) -> list[Words]:
+    if not keys:
+        return []
+    cursor.execute(_WORDS.format(read=BODY_READ, marks=", ".join(["%s"] * len(keys))), list(keys))
+    rows = {
+        key: Words(stable_id, f" {title} / {summary} ", f" {tags} ", f" {body} ")
+        for key, stable_id, title, tags, summary, body in cursor.fetchall()
+    }
+    return [rows[key] for key in keys if key in rows]
