@@ -79,6 +79,17 @@ def from_pypi(package: str) -> Callable[[], str | None]:
     return lambda: str(path) if path.exists() else None
 
 
+def in_sbin(name: str) -> Callable[[], str | None]:
+    """A server's program: the folders of those are often not on a person's path."""
+    return lambda: shutil.which(
+        name, path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"])
+    )
+
+
+def file_at(path: str) -> Callable[[], str | None]:
+    return lambda: path if os.access(path, os.X_OK) else None
+
+
 THINGS = {
     "chromium": Thing(
         "CHROMIUM",
@@ -113,9 +124,25 @@ THINGS = {
         rests_on="npm",
         advice="run python -m tests.outside, or name axe-core's axe.min.js in AXE",
     ),
+    "nginx": Thing("NGINX", in_sbin("nginx"), packages=("nginx-light",), advice="install nginx"),
+    "fcgiwrap": Thing("FCGIWRAP", in_sbin("fcgiwrap"), packages=("fcgiwrap",), advice="install fcgiwrap"),
+    "git-http-backend": Thing(
+        "GIT_HTTP_BACKEND",
+        file_at("/usr/lib/git-core/git-http-backend"),
+        packages=("git",),
+        advice="install git, or name its git-http-backend in GIT_HTTP_BACKEND",
+    ),
+    "sshd": Thing("SSHD", in_sbin("sshd"), packages=("openssh-server",), advice="install OpenSSH's server"),
+    "gitolite": Thing(
+        "GITOLITE_SHELL",
+        file_at("/usr/share/gitolite3/gitolite-shell"),
+        packages=("gitolite3",),
+        advice="install gitolite3, or name its gitolite-shell in GITOLITE_SHELL",
+    ),
     "npm": Thing("NPM", on_path("npm"), advice="install npm"),
 }
-LIVE_THINGS = ["newer node", "inspector", "basic-memory"]
+GIT_SERVERS = ["nginx", "fcgiwrap", "git-http-backend", "sshd", "gitolite"]
+LIVE_THINGS = ["newer node", "inspector", "basic-memory", *GIT_SERVERS]
 BROWSER_THINGS = ["chromium", "chinese font", "axe"]
 
 

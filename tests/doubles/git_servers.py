@@ -1,7 +1,7 @@
 """Genuine Git servers for tests: nginx with Git's own HTTP backend, OpenSSH with git-shell, and Gitolite behind both.
 
 ``GitServers(folder)`` starts them, each on a free port of 127.0.0.1, and stops them at the end. Everything lies in the
-folder; no file of the machine is read or written. ``manage.py`` and the product know nothing of it.
+folder. Where one of the programs is missing, the test that asks is skipped (``tests.outside``).
 """
 
 import base64
@@ -23,11 +23,11 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
+from tests.outside import GIT_SERVERS, needed
+
 USER, TOKEN = "alice", "tok-alice-4f9c2e"
 PASSPHRASE = "a pass phrase of the key"
 START_SECONDS = 15.0
-GITOLITE_SHELL = "/usr/share/gitolite3/gitolite-shell"
-HTTP_BACKEND = "/usr/lib/git-core/git-http-backend"
 
 NGINX = """
 daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log {folder}/nginx.log; {user}
@@ -101,6 +101,8 @@ class GitServers:
         self._running: dict[str, subprocess.Popen[bytes]] = {}
 
     def __enter__(self) -> "GitServers":
+        for name in GIT_SERVERS:
+            needed(name)
         for name in ("git", "gitolite", "t1", "t2", "t3", "t4", "t5"):
             (self.folder / name).mkdir(parents=True)
         self._write_certificates()
@@ -120,7 +122,7 @@ class GitServers:
 
     def start(self) -> None:
         """Start what does not run; after ``stop`` it comes back at the same addresses."""
-        self._begin("fcgiwrap", [_program("fcgiwrap"), "-c", "2", "-s", f"unix:{self.folder}/cgi.sock"])
+        self._begin("fcgiwrap", [needed("fcgiwrap"), "-c", "2", "-s", f"unix:{self.folder}/cgi.sock"])
         self._wait_for(lambda: (self.folder / "cgi.sock").exists())
         config = self.folder / "nginx.conf"
         common = COMMON.format(folder=self.folder, path=os.environ["PATH"])
@@ -128,19 +130,17 @@ class GitServers:
             NGINX.format(
                 folder=self.folder,
                 https=self.https,
-                backend=HTTP_BACKEND,
-                gitolite=GITOLITE_SHELL,
+                backend=needed("git-http-backend"),
+                gitolite=needed("gitolite"),
                 common=common,
                 user=f"user {getpass.getuser()};" if os.geteuid() == 0 else "",
             )
         )
-        self._begin(
-            "nginx", [_program("nginx"), "-c", str(config), "-p", str(self.folder), "-e", f"{self.folder}/e.log"]
-        )
+        self._begin("nginx", [needed("nginx"), "-c", str(config), "-p", str(self.folder), "-e", f"{self.folder}/e.log"])
         (self.folder / "sshd_config").write_text(SSHD.format(folder=self.folder, ssh=self.ssh))
         if os.geteuid() == 0:
             Path("/run/sshd").mkdir(exist_ok=True)  # sshd does not start without its empty folder.
-        self._begin("sshd", [_program("sshd"), "-D", "-e", "-f", str(self.folder / "sshd_config")])
+        self._begin("sshd", [needed("sshd"), "-D", "-e", "-f", str(self.folder / "sshd_config")])
         for port in (self.https, self.ssh):
             self._wait_for(lambda port=port: _answers(port))
 
@@ -233,10 +233,10 @@ class GitServers:
         home = self.folder / "gitolite"
         (self.folder / "alice.pub").write_text((self.folder / "id_gitolite.pub").read_text())
         clean = self._clean(HOME=str(home), USER=getpass.getuser(), LOGNAME=getpass.getuser())
-        _run([_program("gitolite"), "setup", "-pk", str(self.folder / "alice.pub")], **clean)
+        _run(["gitolite", "setup", "-pk", str(self.folder / "alice.pub")], **clean)
         (home / ".gitolite" / "conf" / "gitolite.conf").write_text(GITOLITE)
         for step in (["compile"], ["trigger", "POST_COMPILE"]):
-            _run([_program("gitolite"), *step], **clean)
+            _run(["gitolite", *step], **clean)
         (line,) = [
             line for line in (home / ".ssh" / "authorized_keys").read_text().splitlines() if line.startswith("command=")
         ]
@@ -281,13 +281,6 @@ def _certificate(name, issuer, key, signing_key, *, is_authority):
     if not is_authority:
         builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
     return builder.sign(signing_key, SHA256())
-
-
-def _program(name: str) -> str:
-    found = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
-    if not found:
-        raise RuntimeError(f"There is no {name}.")
-    return found
 
 
 def _run(command: list[str], **options) -> str:

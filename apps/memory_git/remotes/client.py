@@ -5,14 +5,17 @@ library would overwrite a diverged branch without a word; here it is compared fi
 """
 
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from dulwich.client import GitClient, LocalGitClient
 from dulwich.config import ConfigDict
 from dulwich.objects import ZERO_SHA
 from dulwich.repo import BaseRepo
+from paramiko import PKey
 
 from apps.base.transactions import outside_transactions
 from apps.memory_git.remotes.access import Access, Watch
@@ -21,7 +24,7 @@ from apps.memory_git.remotes.failures import RemoteBroken, RemoteMoved, RemoteRe
 from apps.memory_git.remotes.http import http_client
 from apps.memory_git.remotes.packs import PackLimits, PackUnsafe, scan_pack
 from apps.memory_git.remotes.sending import PackMaker, pack_between
-from apps.memory_git.remotes.ssh import HostKey, host_keys, ssh_client
+from apps.memory_git.remotes.ssh import HostKey, SshClient, host_keys, load_key
 from apps.memory_git.remotes.translating import translated
 
 IN_MEMORY = 8 * 2**20
@@ -44,11 +47,14 @@ class Remote:
         self.address, self._access = address, access
         self._limits = limits or PackLimits()
 
+    def with_limit(self, receive_bytes: int) -> "Remote":
+        """The same, where less may come in."""
+        return Remote(self.address, replace(self._access, receive_bytes=receive_bytes), limits=self._limits)
+
     @outside_transactions
     def refs(self) -> dict[bytes, bytes]:
         """What ``git ls-remote`` shows; an empty repository has none."""
-        with translated(self.address):
-            client, path = self._client()
+        with self._conversation() as (client, path):
             found = client.get_refs(path).refs
         return {bytes(ref): bytes(commit) for ref, commit in found.items() if commit and _is_ref(ref)}
 
@@ -62,15 +68,14 @@ class Remote:
             return {lease.ref: lease.wanted or ZERO_SHA}
 
         make = make_pack or pack_between(repository, lease.expected, lease.wanted)
-        with translated(self.address):
-            client, path = self._client()
+        with self._conversation() as (client, path):
             result = client.send_pack(path, wanted, generate_pack_data=make)
             said = (result.ref_status or {}).get(lease.ref)
         if said:
             raise RemoteMoved() if any(words in said for words in CANNOT_FAST_FORWARD) else RemoteRejected()
 
     @outside_transactions
-    def fetch(self, repository: BaseRepo, refs: Iterable[bytes]) -> dict[bytes, bytes]:
+    def fetch(self, repository: BaseRepo, refs: Iterable[bytes], *, depth: int | None = None) -> dict[bytes, bytes]:
         """Bring the commits of these refs and all they need; answers where they stand. No ref of ours is touched.
 
         What comes is put aside first and looked through before any of it is unpacked. Raises ``RemoteUnsafe``.
@@ -81,10 +86,9 @@ class Remote:
             found.update({ref: refs[ref] for ref in asked if ref in refs})
             return sorted(_missing(repository, found.values()))
 
-        with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY) as spool, translated(self.address):
-            client, path = self._client()
+        with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY) as spool, self._conversation() as (client, path):
             put = _bounded(spool.write, self._access.receive_bytes)
-            client.fetch_pack(path, wants, repository.get_graph_walker(), put, ref_prefix=asked)
+            client.fetch_pack(path, wants, repository.get_graph_walker(), put, depth=depth, ref_prefix=asked)
             if spool.tell():
                 self._take_in(repository, spool)
         if _missing(repository, found.values()):
@@ -99,15 +103,28 @@ class Remote:
         with translated(self.address):
             return host_keys(self.address, self._access)
 
-    def _client(self) -> tuple[GitClient, Any]:
+    @contextmanager
+    def _conversation(self) -> Iterator[tuple[GitClient, Any]]:
+        """A client and the path it asks for; whatever goes wrong comes out as a ``RemoteFailure``."""
         address, watch = self.address, Watch(self._access)
-        match address.transport:
-            case "ssh":
-                return ssh_client(address, self._access, watch), address.path.encode()
-            case "file":
-                return LocalGitClient(config=ConfigDict()), address.path
-            case _:
-                return http_client(address, self._access, watch), ""
+        with translated(address), ExitStack() as afterwards:
+            match address.transport:
+                case "ssh":
+                    ssh = SshClient(address, self._access, watch, self._key)
+                    afterwards.callback(ssh.let_go)
+                    yield ssh, address.path.encode()
+                case "file":
+                    yield LocalGitClient(config=ConfigDict()), address.path
+                case _:
+                    http = http_client(address, self._access, watch)
+                    afterwards.callback(http.let_go)
+                    yield http, ""
+
+    @cached_property
+    def _key(self) -> PKey | None:
+        """A passphrase takes more than half a second to check, so it is done once."""
+        access = self._access
+        return load_key(access.private_key, access.passphrase) if access.private_key else None
 
     def _take_in(self, repository: BaseRepo, spool: Any) -> None:
         spool.seek(0)

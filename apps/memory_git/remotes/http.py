@@ -56,6 +56,9 @@ class HttpClient(Urllib3HttpGitClient):
 
         return response, watched
 
+    def let_go(self) -> None:
+        self.pool_manager.clear()
+
 
 def http_client(address: RemoteAddress, access: Access, watch: Watch) -> HttpClient:
     """A client for one repository: the empty path is its root."""

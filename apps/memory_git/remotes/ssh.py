@@ -71,27 +71,38 @@ def host_keys(address: RemoteAddress, access: Access) -> list[HostKey]:
     return found
 
 
-def ssh_client(address: RemoteAddress, access: Access, watch: Watch) -> SSHGitClient:
-    """A client for the server; paths of its repositories are absolute, or begin at the account's home."""
-    vendor = KeyInMemory(address, access, watch)
-    return SSHGitClient(address.host, port=address.port, username=vendor.user, vendor=vendor, config=ConfigDict())
+class SshClient(SSHGitClient):
+    """dulwich's client; it leaves a conversation open that a server broke off, so this one remembers what to close."""
+
+    def __init__(self, address: RemoteAddress, access: Access, watch: Watch, key: paramiko.PKey | None) -> None:
+        vendor = KeyInMemory(address, access, watch, key)
+        super().__init__(address.host, port=address.port, username=vendor.user, vendor=vendor, config=ConfigDict())
+        self._open: list[Any] = []
+
+    def _connect(self, cmd: bytes, path: Any, protocol_version: int | None = None) -> Any:
+        conversation = super()._connect(cmd, path, protocol_version)
+        self._open.append(conversation[0])
+        return conversation
+
+    def let_go(self) -> None:
+        for protocol in self._open:
+            protocol.close()
 
 
 class KeyInMemory(SSHVendor):
     """How dulwich runs a command on the server."""
 
-    def __init__(self, address: RemoteAddress, access: Access, watch: Watch) -> None:
-        self._address, self._access, self._watch = address, access, watch
+    def __init__(self, address: RemoteAddress, access: Access, watch: Watch, key: paramiko.PKey | None) -> None:
+        self._address, self._access, self._watch, self._key = address, access, watch, key
         self.user = address.user or access.user or "git"
 
     def run_command(self, host: str, command: bytes, *_arguments: Any, **options: Any) -> Any:
         self._watch.check()
-        key = load_key(self._access.private_key, self._access.passphrase) if self._access.private_key else None
         transport = _greeted(self._address, self._access, _kinds_pinned(self._access.host_keys))
         try:
             _check_host_key(_host_key(transport.get_remote_server_key()), self._access.host_keys)
-            if key is not None:
-                transport.auth_publickey(self.user, key)
+            if self._key is not None:
+                transport.auth_publickey(self.user, self._key)
             else:
                 transport.auth_password(self.user, self._access.secret)
             channel = transport.open_session(timeout=self._access.connect_seconds)

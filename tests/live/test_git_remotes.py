@@ -1,0 +1,166 @@
+"""Remotes against genuine servers: Git's HTTP backend behind nginx, OpenSSH with git-shell, Gitolite behind both."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from dulwich.repo import Repo
+
+from apps.memory_git.remotes import failures
+from apps.memory_git.remotes.access import Access
+from apps.memory_git.remotes.addresses import parse
+from apps.memory_git.remotes.client import Lease, Remote
+from apps.memory_git.remotes.probing import probe
+from tests.doubles.git_servers import PASSPHRASE, TOKEN, USER, GitServers
+from tests.memory_git.remotes.made import MAIN, bare, commit, repository
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitServers]:
+    # A short name: the path of a Unix socket may have 107 bytes.
+    with GitServers(tmp_path_factory.mktemp("g")) as running:
+        yield running
+
+
+@pytest.fixture
+def ours(tmp_path: Path) -> Iterator[Repo]:
+    with repository(tmp_path / "ours") as made:
+        yield made
+
+
+def with_token(servers: GitServers) -> Access:
+    return Access(user=USER, secret=TOKEN, authorities=servers.authority)
+
+
+def with_key(servers: GitServers) -> Access:
+    pins = tuple(f"{kind} {fingerprint}" for kind, fingerprint in servers.host_fingerprints.items())
+    return Access(private_key=servers.key(), passphrase=PASSPHRASE, host_keys=pins)
+
+
+DOORS: dict[str, tuple[Callable[[GitServers, str], str], Callable[[GitServers], Access]]] = {
+    "https": (GitServers.https_url, with_token),
+    "ssh": (GitServers.ssh_url, with_key),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_acc_031_every_capability_is_found_by_doing_it(servers: GitServers, door: str):
+    url, access = DOORS[door]
+    name = f"probe-{door}.git"
+    path = servers.create(name)
+    foreign = servers.push_as_somebody_else(path) if door == "https" else ""
+    found = probe(parse(url(servers, name)), access(servers), branch="main", write=True)
+    assert {name: finding.state.value for name, finding in found.items()} == {
+        "url_resolution": "supported",
+        "ls_remote": "supported",
+        "fetch": "supported",
+        "push": "supported",
+        "ref_deletion": "supported",
+        "push_to_create": "unknown",
+    }
+    left = servers.git("for-each-ref", "--format=%(refname) %(objectname)", at=path)
+    assert left == (f"refs/heads/main {foreign}" if foreign else "")
+
+
+def test_acc_031_an_account_that_may_only_read_is_told_so(servers: GitServers):
+    servers.create("read-only.git", read_only=True)
+    address = parse(servers.https_url("read-only.git"))
+    found = probe(address, with_token(servers), branch="main", write=True)
+    assert (found["ls_remote"].state, found["push"].state) == ("supported", "unsupported")
+    assert found["push"].code == "GIT_REMOTE_FORBIDDEN"
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_pushes_in_a_row_are_what_genuine_git_reads_and_a_stale_lease_is_refused(
+    servers: GitServers, ours: Repo, door: str, tmp_path: Path
+):
+    url, access = DOORS[door]
+    name = f"push-{door}.git"
+    path = servers.create(name)
+    remote = Remote(parse(url(servers, name)), access(servers))
+    first = commit(ours, {f"{number}.md": f"Note {number}\n" for number in range(50)})
+    remote.push(ours, Lease(MAIN, None, first))
+    second = commit(ours, {"1.md": "Changed\n"})
+    remote.push(ours, Lease(MAIN, first, second))
+    assert servers.git("rev-list", "--count", "main", at=path) == "2"
+    servers.git("fsck", "--strict", "--full", at=path)
+    foreign = servers.push_as_somebody_else(path)
+    third = commit(ours, {"2.md": "Changed\n"})
+    with pytest.raises(failures.RemoteMoved):
+        remote.push(ours, Lease(MAIN, second, third))
+    assert servers.git("rev-parse", "main", at=path) == foreign
+    with bare(tmp_path / "staging.git") as staging:
+        assert remote.fetch(staging, [MAIN]) == {MAIN: foreign.encode()}
+        assert staging[foreign.encode()].parents == [second]
+
+
+def test_every_key_of_ours_opens_the_door_and_a_strangers_does_not(servers: GitServers):
+    servers.create("keys.git")
+    remote, access = parse(servers.ssh_url("keys.git")), with_key(servers)
+    for name in ("id_rsa", "id_ecdsa"):
+        assert Remote(remote, replace(access, private_key=servers.key(name), passphrase="")).refs() == {}
+    for wrong, failure in (
+        ({"passphrase": ""}, failures.PassphraseMissing),
+        ({"passphrase": "another"}, failures.KeyUnreadable),
+        ({"private_key": "no key at all"}, failures.KeyUnreadable),
+        ({"private_key": servers.key("id_stranger"), "passphrase": ""}, failures.RemoteAuthFailed),
+    ):
+        with pytest.raises(failure):
+            Remote(remote, replace(access, **wrong)).refs()
+
+
+def test_the_host_key_is_shown_before_it_is_trusted_and_another_one_is_refused(servers: GitServers):
+    servers.create("host.git")
+    address = parse(servers.ssh_url("host.git"))
+    shown = [str(key) for key in Remote(address, Access()).host_keys()]
+    assert shown == [f"{kind} {fingerprint}" for kind, fingerprint in servers.host_fingerprints.items()]
+    access = with_key(servers)
+    for pins in ((shown[0],), (shown[1],), (shown[1].split()[1], shown[0].split()[1])):
+        assert Remote(address, replace(access, host_keys=pins)).refs() == {}
+    with pytest.raises(failures.HostKeyUnknown, match=shown[0]):
+        Remote(address, replace(access, host_keys=())).refs()
+    with pytest.raises(failures.HostKeyChanged):
+        Remote(address, replace(access, host_keys=("ssh-ed25519 SHA256:" + "A" * 43,))).refs()
+
+
+def test_each_refusal_of_an_https_server_has_its_own_failure(servers: GitServers):
+    servers.create("refusals.git")
+    access = with_token(servers)
+    url = servers.https_url("refusals.git")
+    for address, how, failure in (
+        (url, replace(access, secret="wrong"), failures.RemoteAuthFailed),
+        (url, replace(access, user="", secret=""), failures.RemoteAuthFailed),
+        (url, replace(access, authorities=""), failures.RemoteUntrusted),
+        (url.replace("localhost", "127.0.0.1"), access, failures.RemoteUntrusted),
+        (servers.https_url("nothing.git"), access, failures.RemoteRepositoryMissing),
+        (servers.https_url("x.git", place="forbidden"), access, failures.RemoteForbidden),
+        (servers.https_url("x.git", place="failing"), access, failures.RemoteServerFailed),
+        (servers.https_url("x.git", place="page"), access, failures.RemoteNotGit),
+        (servers.https_url("x.git", place="moved"), access, failures.RemoteRedirected),
+        ("https://no-such-host.invalid/x.git", access, failures.RemoteNameUnknown),
+    ):
+        with pytest.raises(failure) as refused:
+            Remote(parse(address), how).refs()
+        assert TOKEN not in str(refused.value)
+        assert TOKEN not in repr(refused.value.__context__)
+    with pytest.raises(failures.RemoteRepositoryMissing):
+        Remote(parse(servers.ssh_url("nothing.git")), with_key(servers)).refs()
+
+
+@pytest.mark.parametrize("door", ["https", "ssh"])
+def test_acc_033_a_first_push_makes_the_repository_where_the_server_allows_it(
+    servers: GitServers, ours: Repo, door: str
+):
+    made = commit(ours, {"a.md": "one\n"})
+    name = f"memrelay/alice/pushed-by-{door}"
+    if door == "https":
+        address, access = parse(servers.https_url(f"{name}.git", place="gitolite")), with_token(servers)
+    else:
+        address = parse(servers.gitolite_ssh_url(name))
+        access = replace(with_key(servers), private_key=servers.key("id_gitolite"), passphrase="")
+    Remote(address, access).push(ours, Lease(MAIN, None, made))
+    path = servers.folder / "gitolite" / "repositories" / f"{name}.git"
+    assert servers.git("rev-parse", "main", at=path) == made.decode()
+    with pytest.raises(failures.RemoteForbidden):
+        Remote(replace(address, path=address.path.replace("alice", "bob")), access).push(ours, Lease(MAIN, None, made))
