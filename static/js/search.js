@@ -48,14 +48,15 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// Half of a Chinese word, as it is spelled while it is typed, is nothing to search for.
-document.addEventListener(
-  "input",
-  (event) => {
-    if (event.isComposing && event.target.matches("[data-search-field]")) event.stopPropagation();
-  },
-  true,
-);
+// Half of a Chinese word, as it is spelled while it is typed, is nothing to search for. And what was typed is not searched
+// for once more when the focus leaves the field: the results would be replaced under the keys that move through them.
+function keepFrom(event) {
+  const isSearch = event.target.matches("[data-search-field]");
+  if (isSearch && (event.isComposing || event.type === "change")) event.stopPropagation();
+}
+
+document.addEventListener("input", keepFrom, true);
+document.addEventListener("change", keepFrom, true);
 document.addEventListener("compositionend", (event) => {
   if (event.target.matches("[data-search-field]")) say(event.target);
 });

@@ -9,6 +9,7 @@ from playwright.sync_api import BrowserContext, Page, Route, expect
 from tests.browser.content import Content
 from tests.browser.looking import cookies
 from tests.browser.test_axe import axe, violations
+from tests.browser.watching import Watch
 from tests.live.server import LiveServer
 
 __all__ = ["axe"]
@@ -128,10 +129,12 @@ def test_more_results_come_below_and_the_keyboard_goes_on_there(person: Page, co
     assert violations(person, axe) == []
 
 
-def test_a_server_that_does_not_answer_is_told_of(person: Page, content: Content) -> None:
+def test_a_server_that_does_not_answer_is_told_of(person: Page, content: Content, watch: Watch) -> None:
     person.goto("/search?query=deploy")
     before = titles(person)
     person.route("**/search?*", lambda route: route.abort())
     person.locator("#query").fill("release")
     expect(person.locator(".toast")).to_have_text("The server did not answer. Check the connection and try again.")
     assert titles(person) == before
+    assert [told for told in watch.complaints if not told.startswith("console: htmx:sendError")] == []
+    watch.complaints.clear()

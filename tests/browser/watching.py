@@ -32,6 +32,8 @@ class Watch:
             return
         if "Failed to load resource" in message.text:
             return  # The answer itself is looked at.
+        if message.text.startswith(("htmx:sendAbort", "htmx:afterRequest")):
+            return  # An answer that nobody waits for any more is given up; a request that fails is told of besides.
         self.complaints.append(f"console: {message.text}")
 
     def _on_request(self, request: Request) -> None:
