@@ -24,6 +24,7 @@ from apps.instance import mcp as instance
 from apps.instance.selectors import capabilities_get, dashboard_get
 from apps.llm import mcp as llm
 from apps.memories import mcp as memories
+from apps.memory_git import mcp as memory_git
 from apps.operations.caller import Caller
 from apps.operations.mcp import Tool, as_json, no_such_tool, refusal
 from apps.operations.operation import Operation
@@ -89,7 +90,7 @@ RESOURCES = {
     ]
 }
 
-ROOMS = [llm, profiles, accounts, workspaces, memories, curation, context, recall, instance]
+ROOMS = [llm, profiles, accounts, workspaces, memories, memory_git, curation, context, recall, instance]
 
 
 @cache

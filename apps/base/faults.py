@@ -19,6 +19,11 @@ POINTS = [
     "after-sync",  # Files are durable, their intents still open.
     "after-clear",  # Intents are cleared.
 ]
+GIT_POINTS = [
+    "git-before-ref",  # The commits' objects are stored, the branch does not point to them yet.
+    "git-after-ref",  # The branch points to the commits, their rows are not written.
+    "git-moving",  # Of a change of strategy: some histories lie at their new place, some at the old one.
+]
 
 
 def fault(point: str) -> None:

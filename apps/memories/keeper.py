@@ -11,6 +11,7 @@ from django.db import DatabaseError, close_old_connections
 from django.utils.module_loading import import_string
 
 from apps.base import clock
+from apps.base.bells import hurry_file
 from apps.base.errors import MemRelayError
 from apps.changes.selectors import head
 from apps.leases.owners import sweep_dead_owners
@@ -22,6 +23,7 @@ from apps.search.index import tidy
 
 PAUSE = 0.2
 JOBS_SECONDS = 5.0
+HURRY_SECONDS = 0.5  # Whoever asks for it gets the bells this often.
 CLEANING = timedelta(hours=1)
 TIDY_PAGES, TIDY_STEPS = 100, 5  # Small steps: each holds the database's only writer for some milliseconds.
 SCAN_SHARE = 50  # A scan of a large folder rests this many times as long as it took: 2 % of a core at most.
@@ -49,7 +51,7 @@ class Keeper:
     def __init__(self, beat: Callable[[], None] = lambda: None) -> None:
         self.beat = beat
         self.again = scopes_with_asides()
-        self.next_sweep = self.next_scan = self.next_jobs = self.next_cleaning = 0.0
+        self.next_sweep = self.next_scan = self.next_jobs = self.next_cleaning = self.soon = 0.0
         self.tidied_at = -1
 
     def run(self, should_stop: Callable[[], bool]) -> None:
@@ -71,7 +73,9 @@ class Keeper:
         if now >= self.next_sweep:
             self.again = sweep(at_once=at_once, also=self.again).scopes
             self.next_sweep = time.monotonic() + settings.SWEEP_SECONDS
-        if now >= self.next_jobs:
+        if now >= self.next_jobs or (now >= self.soon and hurry_file().exists()):
+            hurry_file().unlink(missing_ok=True)
+            self.soon = now + HURRY_SECONDS
             for path in settings.KEEPER_BELLS:
                 import_string(path)()
             self.next_jobs = time.monotonic() + JOBS_SECONDS

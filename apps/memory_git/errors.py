@@ -109,3 +109,10 @@ class UnderOwnCommit(MemRelayError):
     retryable = True
     sentence = _("{count} commits still wait in the repository, so this cannot be done now.")
     hint = _("memory_repository_status tells what they wait for.")
+
+
+class StrategyNeedsPlan(MemRelayError):
+    code = "GIT_STRATEGY_NEEDS_PLAN"
+    status = 409
+    sentence = _("There are repositories of the strategy {strategy} already.")
+    hint = _("memory_repository_migrate_plan shows what changing it would do; memory_repository_migrate does it.")

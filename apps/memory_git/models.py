@@ -168,7 +168,7 @@ class GitSyncJob(models.Model):
     repository = models.ForeignKey(
         MemoryRepository, on_delete=models.CASCADE, null=True, related_name="jobs", db_index=False
     )
-    subject_id = models.CharField(max_length=40, blank=True, default="")  # The memory, where it is one.
+    subject_id = models.CharField(max_length=80, blank=True, default="")  # The memory, where it is one; or the scope.
     action = models.CharField(max_length=40, blank=True, default="")
     state = models.CharField(max_length=14, choices=JobState.choices, default=JobState.PENDING)
     commit = models.CharField(max_length=40, blank=True, default="")

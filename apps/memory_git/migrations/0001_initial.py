@@ -107,7 +107,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(primary_key=True, serialize=False)),
                 ('root', models.CharField(blank=True, default='', max_length=200)),
-                ('subject_id', models.CharField(blank=True, default='', max_length=40)),
+                ('subject_id', models.CharField(blank=True, default='', max_length=80)),
                 ('action', models.CharField(blank=True, default='', max_length=40)),
                 ('state', models.CharField(choices=[('pending', 'Waiting'), ('committing', 'Being committed'), ('pushing', 'Committed, to be pushed'), ('completed', 'Completed'), ('waiting_remote', 'Waiting for the remote'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='pending', max_length=14)),
                 ('commit', models.CharField(blank=True, default='', max_length=40)),

@@ -1,0 +1,18 @@
+"""Memory Git over REST: one line a path."""
+
+from ninja import Router
+
+from apps.memory_git import selectors, services
+from apps.operations.rest import route
+
+router = Router(tags=["git"])
+
+route(router, "GET", "/git/settings", selectors.git_settings_get)
+route(router, "PATCH", "/git/settings", services.git_settings_update)
+route(router, "GET", "/git/status", selectors.memory_repository_status)
+route(router, "GET", "/git/repositories", selectors.memory_repository_list)
+route(router, "GET", "/git/jobs/{job_id}", selectors.git_job_get)
+route(router, "GET", "/git/commits", selectors.memory_repository_history)
+route(router, "GET", "/git/commits/{commit}", selectors.memory_repository_commit_get)
+route(router, "GET", "/git/repositories/{repository_id}/diff", selectors.memory_repository_diff)
+route(router, "GET", "/git/versions/{commit}/{path:resource_id}", selectors.memory_version_get)

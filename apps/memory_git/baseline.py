@@ -1,0 +1,146 @@
+"""The first commit of everything there is, and the one that makes up for a time while Git was off (GIT-004, GIT-006)."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from dulwich.objects import Commit
+
+from apps.base import clock
+from apps.base.ids import new_id
+from apps.base.transactions import short_transaction
+from apps.memories.ledger.operations import mark_closed
+from apps.memories.models import LogicalOperation, Scope
+from apps.memory_git import local
+from apps.memory_git.committing import WALKED, Making, sound
+from apps.memory_git.deeds import note
+from apps.memory_git.gathering import Deed, End, Held, current, held_by
+from apps.memory_git.leasing import all_scopes, whole
+from apps.memory_git.models import DocumentVersion, GitCommit, GitDeed, MemoryRepository, Strategy
+from apps.memory_git.repositories import ensure, folder_of, identity, mark_sound
+from apps.memory_git.roots import root_of
+from apps.memory_git.rows import Entered
+from apps.memory_git.switch import strategy_if_on
+
+BASELINE, RECOVERY = "git_baseline", "git_recovery"
+
+
+def run(deed: GitDeed) -> dict[str, Any]:
+    """Bring every repository to what the folders hold, under the lease of all scopes."""
+    strategy = strategy_if_on()
+    if not strategy:
+        return {"commits": 0}
+    with whole(all_scopes(), work="git baseline"):
+        roots = scopes_by_root(strategy)
+        note(deed, done=0, total=len(roots))
+        made = 0
+        for number, (root, scope_keys) in enumerate(sorted(roots.items()), start=1):
+            repository = ensure(root, strategy, scope_keys[0] if scope_keys else "")
+            made += catch_up(repository, scope_keys, deed.actor, deed.profile)
+            note(deed, done=number)
+    return {"commits": made, "repositories": len(roots)}
+
+
+def scopes_by_root(strategy: str) -> dict[str, list[str]]:
+    roots: dict[str, list[str]] = defaultdict(list)
+    if strategy == Strategy.SINGLE:
+        roots[""] = []
+    for scope_key in Scope.objects.order_by("key").values_list("key", flat=True):
+        roots[root_of(strategy, scope_key)].append(scope_key)
+    return roots
+
+
+def catch_up(repository: MemoryRepository, scope_keys: Sequence[str], actor: str, profile: str) -> int:
+    """One commit of the difference between a repository and the documents as they are; none where there is none.
+
+    The tree is built whole: whatever was done to the repository meanwhile, this is what it holds afterwards.
+    """
+    with sound(repository), local.locked(folder_of(repository)), local.opened(folder_of(repository)) as repo:
+        making = WholeMaking(repository, repo, identity())
+        deed = making.difference(scope_keys, actor, profile)
+        if deed is not None:
+            making.commit(deed)
+            making.finish()
+    mark_sound(repository)
+    return 1 if deed is not None else 0
+
+
+class WholeMaking(Making):
+    """A pass that trusts nothing it finds but the objects."""
+
+    def difference(self, scope_keys: Sequence[str], actor: str, profile: str) -> Deed | None:
+        """The operation that makes up for it, recorded and closed; None where nothing differs."""
+        is_first = self.tip is None
+        self._forgive()
+        ends = list(current(scope_keys))
+        self.known = held_by(self.repository, [end.stable_id for end in ends])
+        gone = self._gone({end.stable_id for end in ends})
+        changed = [end for end in ends if self._differs(end)]
+        scope_files = self._scope_files(scope_keys)
+        stale = any(self.staging.entry(self.tree, path) != blob for path, blob in scope_files.items())
+        if not (is_first or changed or gone or stale or self.entered):
+            return None
+        return Deed(
+            _recorded(BASELINE if is_first else RECOVERY, actor, profile), None, list(scope_keys), [*changed, *gone]
+        )
+
+    def _forgive(self) -> None:
+        """Commits that nobody knows are kept as they are; a history that was cut off goes on from its tip."""
+        if self.tip == (self.repository.head.encode() or None):
+            return
+        unknown: list[Commit] = []
+        at = self.tip
+        while at is not None and len(unknown) < WALKED:
+            if GitCommit.objects.filter(repository=self.repository, sha=at.decode()).exists():
+                break
+            commit = self.repo[at]
+            assert isinstance(commit, Commit)  # noqa: S101 - the parent of a commit is one
+            unknown.append(commit)
+            at = bytes(commit.parents[0]) if commit.parents else None
+        self.entered = [Entered.of_foreign(commit) for commit in reversed(unknown)]
+        known = {entry.operation_id for entry in self.entered}
+        taken = GitCommit.objects.filter(repository=self.repository, operation_id__in=known)
+        lost = set(taken.values_list("operation_id", flat=True))
+        for entry in self.entered:
+            if entry.operation_id in lost:
+                entry.operation_id = ""
+
+    def _is_held(self, end: End, held: Held | None) -> bool:
+        return False  # Only what differs comes here.
+
+    def _differs(self, end: End) -> bool:
+        held = self.known.get(end.stable_id)
+        if held is None or held.revision != end.revision:
+            return True
+        lies = self.staging.entry(self.tree, self._place(end.scope_key, end.path))
+        return not end.withheld and lies != held.blob.encode()
+
+    def _gone(self, present: set[str]) -> list[End]:
+        rows = DocumentVersion.objects.filter(repository=self.repository).order_by(
+            "stable_id", "-revision", "-commit_id"
+        )
+        seen: set[str] = set()
+        gone = []
+        for version in rows.iterator(chunk_size=2000):
+            if version.stable_id in seen or version.stable_id in present:
+                continue
+            seen.add(version.stable_id)
+            if version.change != DocumentVersion.DELETED and version.blob:
+                gone.append(_deleted(version))
+        return gone
+
+
+def _deleted(version: DocumentVersion) -> End:
+    return End(
+        0, version.stable_id, version.resource, version.scope_key, version.revision + 1, version.path, "deleted", False,
+        "delete", version.title,
+    )  # fmt: skip
+
+
+def _recorded(name: str, actor: str, profile: str) -> LogicalOperation:
+    now = clock.to_milliseconds(clock.now())
+    operation = LogicalOperation(id=new_id("op"), name=name, actor=actor, origin="git", profile=profile, opened_at=now)
+    with short_transaction():
+        mark_closed(operation, now)
+        operation.save(force_insert=True)
+    return operation

@@ -1,0 +1,16 @@
+"""Memory Git as MCP tools, all of them in the full list; tool_search finds them for agents of the short one."""
+
+from apps.memory_git import selectors, services
+from apps.operations.mcp import Tool
+
+TOOLS = [
+    Tool(selectors.memory_repository_list),
+    Tool(selectors.memory_repository_status),
+    Tool(selectors.memory_repository_history),
+    Tool(selectors.memory_repository_commit_get),
+    Tool(selectors.memory_repository_diff),
+    Tool(selectors.memory_version_get),
+    Tool(selectors.git_job_get),
+    Tool(selectors.git_settings_get),
+    Tool(services.git_settings_update),
+]
