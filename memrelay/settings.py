@@ -204,6 +204,7 @@ DEPENDENCY_WAITERS: list[str] = ["apps.curation.jobs.waiting_for_model"]
 KEEPER_BELLS = [
     "apps.memories.jobs.ring_for_waiting",
     "apps.llm.jobs.ring_if_due",
+    "apps.search.embedding.bells.wake_if_due",
     "apps.curation.jobs.ring_for_waiting",
     "apps.memory_git.jobs.ring_for_waiting",
     "apps.recall.sessions.forget_old_sessions",
@@ -253,6 +254,10 @@ EMBEDDING_URL, EMBEDDING_MODEL = env("MEMRELAY_EMBEDDING_URL"), env("MEMRELAY_EM
 EMBEDDING_KEY, EMBEDDING_DIMENSIONS = env("MEMRELAY_EMBEDDING_KEY"), env("MEMRELAY_EMBEDDING_DIMENSIONS")
 EMBEDDER_IDLE_SECONDS = env("MEMRELAY_EMBEDDER_IDLE_SECONDS")
 EMBEDDING_LOADER = "apps.search.embedding.configured"  # A module with ``current_key`` and ``load``.
+# What the embedder process answers besides its own operations, what it does when nobody asks, and whether that waits.
+EMBEDDER_OPERATIONS: dict[str, str] = {}
+EMBEDDER_WORK = ""
+EMBEDDER_DUE = ""
 
 LOGGING: dict[str, Any] = {
     "version": 1,

@@ -46,11 +46,15 @@ def wait_until(look: Callable[[], T], seconds: float = 20.0, *, what: str = "it"
 
 class LiveServer:
     def __init__(self, folder: Path, *, only: str | None = None, port: int | None = None, **settings: Any) -> None:
-        """``settings`` are MemRelay's own without their prefix, such as ``web_processes=1``."""
+        """``settings`` are MemRelay's own without their prefix, such as ``web_processes=1``.
+
+        Embeddings are off unless they are set: loading a model costs seconds of processor time that few tests need.
+        """
         self.folder = folder
         self.data = folder / "data"
         self.only = only
         self.port = port or free_port()
+        settings = {"embedding": "off", **settings}
         self.settings = {f"MEMRELAY_{name.upper()}": str(value) for name, value in settings.items()}
         self.log_file = folder / f"serve-{only or 'all'}.log"
         self.process: subprocess.Popen[bytes] | None = None

@@ -31,11 +31,14 @@ class Child:
     With ``has_family`` its own children are watched, too: when one of them vanishes, all of them are killed and started
     anew. The job cluster needs that: where a killed process held the lock of one that looks after it, nobody inside
     would ever notice.
+
+    With ``is_wanted`` it starts when that says so, and may end by itself: a clean end is no trouble.
     """
 
     name: str
     work: Callable[[], None]
     has_family: bool = False
+    is_wanted: Callable[[], bool] | None = None
 
     pid: int = 0  # 0 while it does not run.
     exit_status: int | None = None
@@ -61,7 +64,9 @@ class Child:
     def state(self) -> str:
         if self.deaths >= FAILING_AFTER:
             return "failing"
-        return "running" if self.pid else "restarting"
+        if self.pid:
+            return "running"
+        return "resting" if self.is_wanted and not self.deaths else "restarting"
 
     def meet(self, processes: Iterable[Process]) -> None:
         """Take note of its children, if they are to be watched."""
@@ -86,6 +91,20 @@ class Child:
             if process is None or process.zombie or process.started != started:
                 return f"its child process {pid} vanished"
         return ""
+
+    def is_due(self) -> bool:
+        """Whether it is time to start it. One that dies while it is needed is started once more without being asked."""
+        if self.pid or time.monotonic() < self.next_start:
+            return False
+        return self.is_wanted is None or self.deaths == 1 or self.is_wanted()
+
+    def has_come_to_rest(self) -> bool:
+        """Whether it ended by itself, as one that is started when wanted may."""
+        return bool(self.is_wanted and self.pid and self.has_ended() and self.exit_status == 0)
+
+    def rest(self) -> None:
+        self.kill()
+        self.deaths = 0
 
     def put_down(self, trouble: str) -> None:
         """Kill what is left of it and say when it may start again."""

@@ -1,13 +1,22 @@
-"""The port. ``serve`` opens it and hands it on: clients wait, not fail, while web processes are replaced."""
+"""The port, and the embedder's door. ``serve`` opens them and hands them on: who comes while a process is replaced, waits."""
 
 import errno
+import logging
+import os
+import select
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from django.utils.translation import gettext as _
 
 from apps.instance.errors import CannotListen
+from apps.search.embedding.frames import address_of
 
 BACKLOG = 2048
+VISITORS = 64
+logger = logging.getLogger(__name__)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -29,6 +38,39 @@ def _reason(failure: OSError) -> str:
             return _("This user may not open port {port} of {host}; ports below 1024 need special rights.")
         case _:
             return _("{host} is no address of this machine that port {port} can be opened on.")
+
+
+@contextmanager
+def door(file: Path) -> Iterator[socket.socket | None]:
+    """A Unix socket for this user alone, in place of what a killed server left; nothing where none can be made."""
+    listener = _open_door(file)
+    try:
+        yield listener
+    finally:
+        if listener:
+            listener.close()
+        file.unlink(missing_ok=True)
+
+
+def _open_door(file: Path) -> socket.socket | None:
+    file.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+    mask = os.umask(0o177)
+    try:
+        with address_of(file) as address:
+            listener.bind(address)
+        listener.listen(VISITORS)
+    except OSError as failure:  # Some network file systems hold no sockets.
+        listener.close()
+        logger.error("Search goes without meaning: the socket %s cannot be made (%s).", file.name, failure.strerror)
+        return None
+    finally:
+        os.umask(mask)
+    return listener
+
+
+def somebody_waits_at(listener: socket.socket) -> bool:
+    return bool(select.select([listener], [], [], 0)[0])
 
 
 def own_address(host: str, port: int) -> str:

@@ -44,10 +44,12 @@ class Supervisor:
             self.look_around()
             self.looked_around = now
         for child in self.children:
-            if trouble := child.trouble():
+            if child.has_come_to_rest():
+                child.rest()
+            elif trouble := child.trouble():
                 child.put_down(trouble)
                 self.report(child)
-            if not child.pid and now >= child.next_start:
+            if child.is_due():
                 child.start()
                 self.told = 0.0
             child.forgive()

@@ -7,8 +7,10 @@ from django.conf import settings
 
 from apps.base.transactions import outside_transactions
 from apps.search.embedding.model import EmbeddingModel
+from apps.search.embedding.remembered import remember, remembered
 
 OFF = "off"
+TROUBLE = "trouble"  # Under this name the last failure is remembered.
 
 
 def current_key() -> str | None:
@@ -27,6 +29,17 @@ def load() -> EmbeddingModel:
     """
     loaded: EmbeddingModel = _loader().load()
     return loaded
+
+
+def last_trouble() -> str:
+    """Why the configured model could not be loaded the last time it was tried; empty where it could."""
+    key, _separator, sentence = remembered(TROUBLE).partition("\n")
+    return sentence if key == current_key() else ""
+
+
+def note_trouble(sentence: str) -> None:
+    """Keep what ``last_trouble`` tells."""
+    remember(TROUBLE, f"{current_key()}\n{sentence}" if sentence else "")
 
 
 def _loader() -> Any:

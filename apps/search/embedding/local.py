@@ -1,7 +1,5 @@
 """Models that run in this process, through fastembed."""
 
-import ctypes
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +11,7 @@ from fastembed.common.model_description import ModelSource, PoolingType
 
 from apps.search.embedding import default_key
 from apps.search.embedding.default_model import ensure_default_model
+from apps.search.embedding.memory import give_memory_back
 from apps.search.embedding.model import clean
 
 if TYPE_CHECKING:
@@ -69,10 +68,3 @@ def from_folder(
     engine = TextEmbedding(name, specific_model_path=str(folder), threads=1, enable_cpu_mem_arena=False)
     give_memory_back()
     return engine
-
-
-def give_memory_back() -> None:
-    """What loading needed for a moment goes back to the system; the allocator would keep it."""
-    if sys.platform == "linux":
-        with suppress(AttributeError, OSError):  # Only glibc knows it.
-            ctypes.CDLL(None).malloc_trim(0)

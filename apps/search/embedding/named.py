@@ -17,7 +17,8 @@ from loguru import logger as fastembeds_logger
 
 from apps.search.embedding.default_model import models_folder
 from apps.search.embedding.errors import EmbeddingUnavailable
-from apps.search.embedding.local import LocalModel, give_memory_back
+from apps.search.embedding.local import LocalModel
+from apps.search.embedding.memory import give_memory_back
 
 REACH_SECONDS = 10.0
 # What the authors of a model want before a text; the others want nothing.

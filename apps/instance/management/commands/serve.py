@@ -14,9 +14,11 @@ from apps.base.errors import MemRelayError
 from apps.instance.serving import work
 from apps.instance.serving.first_start import first_start, prepare
 from apps.instance.serving.greeting import greeting
-from apps.instance.serving.listening import listen
+from apps.instance.serving.listening import door, listen
 from apps.instance.serving.supervisor import Supervisor
 from apps.leases.locks import process_lock
+from apps.search.embedding.choice import current_key
+from apps.search.embedding.frames import socket_file
 
 ROLES = ["web", "worker"]
 MARGIN_SECONDS = 2.0  # What gunicorn needs beyond the grace time of its requests.
@@ -43,13 +45,17 @@ class Command(BaseCommand):
 
     def serve(self, roles: list[str], host: str, port: int, held: ExitStack) -> None:
         listener = held.enter_context(listen(host, port)) if "web" in roles else None
+        has_embedder = "worker" in roles and current_key() is not None
+        doors = work.Doors(listener, held.enter_context(door(socket_file())) if has_embedder else None)
         access = first_start()
         connections.close_all()  # A connection must not be shared with forked children.
         if listener:
             # The children are forked from here, so that what they tell of addresses is the one that --port opened.
             settings.HOST, settings.PORT = host, listener.getsockname()[1]
             self.stdout.write(greeting(settings.HOST, settings.PORT, access))
-        children = [work.web(listener)] if listener else []
+        children = [work.web(doors, listener)] if listener else []
         if "worker" in roles:
-            children += [work.jobs(listener), work.keeping(listener)]
+            children += [work.jobs(doors), work.keeping(doors)]
+        if doors.embedder:
+            children.append(work.embedding(doors, doors.embedder))
         Supervisor(children, roles=roles, stop_seconds=settings.STOP_SECONDS + MARGIN_SECONDS).run()

@@ -1,0 +1,101 @@
+"""How every other process asks the embedder. Light: no numpy, no model."""
+
+import socket
+import time
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any
+
+from apps.base.transactions import outside_transactions
+from apps.search.embedding.errors import EmbedderUnavailable
+from apps.search.embedding.frames import BadFrame, Message, address_of, receive, send, socket_file
+
+CONNECT_SECONDS = 0.5
+WAKE_SECONDS = 1.0
+
+
+class Conversation:
+    """One connection. ``call`` asks and waits; ``start`` and ``answer`` do the same in two steps, for work in between.
+
+    Raises ``EmbedderUnavailable``; after that the conversation is over.
+    """
+
+    @outside_transactions
+    def __init__(self, *, timeout: float = CONNECT_SECONDS) -> None:
+        self._connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+        self._connection.settimeout(timeout)
+        try:
+            with address_of(socket_file()) as address:
+                self._connection.connect(address)
+        except OSError as failure:
+            self._connection.close()
+            raise _unavailable(failure) from failure
+
+    def __enter__(self) -> "Conversation":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def call(self, message: Mapping[str, Any], timeout: float) -> Message:
+        """Ask, and wait so many seconds for the answer."""
+        self.start(message, timeout)
+        return self.answer(timeout)
+
+    def start(self, message: Mapping[str, Any], timeout: float) -> None:
+        """Ask, and wait for nothing. ``timeout`` tells the embedder how long somebody will wait for it."""
+        try:
+            self._connection.settimeout(timeout)
+            send(self._connection, {**message, "wait": timeout})
+        except (OSError, BadFrame) as failure:
+            self.close()
+            raise _unavailable(failure) from failure
+
+    def answer(self, timeout: float) -> Message:
+        """The answer to what was started first."""
+        try:
+            self._connection.settimeout(max(timeout, 0.001))
+            answer = receive(self._connection)
+        except (OSError, BadFrame) as failure:
+            self.close()
+            raise _unavailable(failure) from failure
+        if answer is None:
+            self.close()
+            raise EmbedderUnavailable(reason="not_running")
+        if "error" in answer:
+            raise EmbedderUnavailable(
+                answer.get("message") or None, reason=str(answer["error"]).lower(), detail=answer.get("message", "")
+            )
+        return answer
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def wake() -> bool:
+    """Tell the embedder that work waits, starting it if need be; say whether somebody holds its socket."""
+    try:
+        with Conversation() as conversation:
+            conversation.start({"op": "wake"}, WAKE_SECONDS)
+    except EmbedderUnavailable:
+        return False
+    return True
+
+
+def _unavailable(failure: OSError | ValueError) -> EmbedderUnavailable:
+    match failure:
+        case TimeoutError() | BlockingIOError():
+            return EmbedderUnavailable(reason="timeout")
+        case FileNotFoundError() | ConnectionError():
+            return EmbedderUnavailable(reason="not_running")
+        case _:
+            return EmbedderUnavailable(reason="failed")
+
+
+def ask_health(timeout: float = 1.0) -> Message:
+    """What the running embedder says of itself."""
+    began = time.monotonic()
+    with Conversation(timeout=timeout) as conversation:
+        return conversation.call({"op": "health"}, max(0.1, timeout - (time.monotonic() - began)))
