@@ -5,7 +5,9 @@ from typing import get_args
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.translation import get_language, get_language_info
+from django.utils.translation import gettext as _
 
 from apps.console.visiting import caller_for
 from apps.context.schemas import AgentPromptOut, ClientConfigOut, ClientName
@@ -56,6 +58,26 @@ def prompts_for(request: HttpRequest) -> list[Prompt]:
 def _prompt(request: HttpRequest, code: str) -> Prompt:
     told: AgentPromptOut = agent_prompt_get.perform(caller_for(request), {"language": code})
     return Prompt(get_language_info(code)["name_local"], told.text)
+
+
+def hook_steps(request: HttpRequest) -> list[Snippet]:
+    """What somebody pastes who wants memories recalled in Claude Code, step by step. The token goes into a file."""
+    here = public_address(request)
+    keep = (
+        "mkdir -p ~/.memrelay && touch ~/.memrelay/token && chmod 600 ~/.memrelay/token\n"
+        'read -rs TOKEN && printf %s "$TOKEN" > ~/.memrelay/token && unset TOKEN'
+    )
+    fetch = f"curl -fsS {here}{reverse('client-hook')} -o ~/.memrelay/memrelay-hook"
+    install = f"python3 ~/.memrelay/memrelay-hook install --url {here} --token-file ~/.memrelay/token"
+    return [
+        Snippet(_("1. Put a token where only you can read it: paste it and press Enter; nothing is shown"), keep),
+        Snippet(_("2. Fetch the hook and install it"), f"{fetch}\n{install}"),
+        Snippet(_("Look whether it works, or take it out again"), _both("status", "uninstall")),
+    ]
+
+
+def _both(*commands: str) -> str:
+    return "\n".join(f"python3 ~/.memrelay/memrelay-hook {command}" for command in commands)
 
 
 def claude_command(request: HttpRequest) -> str:

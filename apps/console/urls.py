@@ -84,6 +84,7 @@ urlpatterns = [
     path("model/list", model.models, name="model-list"),
     path("clients", clients.clients, name="client-list"),
     path("client/memrelay-stdio", clients.bridge, name="client-bridge"),
+    path("client/memrelay-hook", clients.hook, name="client-hook"),
     path("tokens", tokens.tokens, name="token-list"),
     path("tokens/new", tokens.new, name="token-new"),
     path("token/<str:token_id>/revoke", tokens.revoke, name="token-revoke"),

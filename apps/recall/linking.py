@@ -20,7 +20,7 @@ def links_from(
     targets = list(rows.values_list("memory_id", "target")[:MOST_TARGETS])
     if not targets:
         return []
-    names = Names(caller, [target for _, target in targets])
+    names = Names(caller, [target for _, target in targets], homes.values())
     ends = [names.of(target, homes[source]) for source, target in targets]
     shown = {end.stable_id: end for end in ends if end is not None and is_shown(end, scope_keys)}
     found = [Link(key, end.title, end.summary) for key, end in shown.items() if key not in known]

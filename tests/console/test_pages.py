@@ -361,6 +361,15 @@ def test_the_bridge_is_a_file_for_anybody(client: Client, db: None) -> None:
     assert b"MEMRELAY_TOKEN" in response.content
 
 
+def test_the_hook_is_a_file_for_anybody_and_the_page_says_how_to_install_it(client: Client, alice: Client) -> None:
+    response = client.get("/client/memrelay-hook")
+    assert response.headers["Content-Disposition"] == 'attachment; filename="memrelay-hook"'
+    compile(response.content, "memrelay-hook", "exec")
+    page = alice.get("/clients", headers={"host": "localhost:1234"}).content.decode()
+    assert "memrelay-hook install --url http://localhost:1234 --token-file ~/.memrelay/token" in page
+    assert "curl -fsS http://localhost:1234/client/memrelay-hook" in page
+
+
 def test_a_first_dashboard_says_how_to_begin(world: World, alice: Client) -> None:
     page = text_of(alice, "/")
     assert "First steps" in page
