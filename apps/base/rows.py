@@ -5,10 +5,13 @@ through the fields' own conversions, so that rows are what the ORM would store a
 """
 
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from enum import Enum
 from functools import cache
 from typing import Any, TypeVar
 
 from django.db import connection, models
+from django.db.models.base import ModelState
 
 RowT = TypeVar("RowT", bound=models.Model)
 _Field = tuple[
@@ -22,6 +25,48 @@ _NUMBER = (
     models.PositiveBigIntegerField,
     models.PositiveSmallIntegerField,
 )
+
+
+def new_row(model: type[RowT], **values: Any) -> RowT:
+    """An unsaved row as ``model(**values)`` makes it, at an eighth of the price: for those that every save makes.
+
+    Values are by field name, related rows too; no signals, and nothing is converted.
+    """
+    constants, factories, relations, known = _making(model)
+    row = model.__new__(model)
+    row._state = ModelState()
+    stored = row.__dict__
+    stored.update(constants)
+    for name, make in factories:
+        stored[name] = make()
+    for name, value in values.items():
+        relation = relations.get(name)
+        if relation is not None:
+            if value is not None:
+                relation.set_cached_value(row, value)
+                stored[relation.attname] = getattr(value, relation.target_field.attname)
+        elif name in known:
+            stored[name] = value
+        else:
+            raise TypeError(f"{model.__name__} has no field {name}.")
+    return row
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, Enum) else value
+
+
+@cache
+def _making(
+    model: type[models.Model],
+) -> tuple[dict[str, Any], list[tuple[str, Callable[[], Any]]], dict[str, Any], frozenset[str]]:
+    """Constant defaults, defaults that are made anew, related fields by name, and every plain name."""
+    fields: list[Any] = [*model._meta.concrete_fields]
+    made = [(field.attname, field.default) for field in fields if field.has_default() and callable(field.default)]
+    names = {name for name, _make in made}
+    constants = {field.attname: _plain(field.get_default()) for field in fields if field.attname not in names}
+    relations = {field.name: field for field in fields if field.remote_field}
+    return constants, made, relations, frozenset(field.attname for field in fields)
 
 
 def insert_rows(rows: Sequence[models.Model], *, keys: bool = True) -> None:
@@ -93,7 +138,7 @@ def _plan(model: type[models.Model]) -> tuple[str, list[_Field], list[Any], str 
     meta = model._meta
     automatic = meta.auto_field
     fields: list[Any] = [field for field in meta.concrete_fields if field is not automatic]
-    conversions = [(field.attname, _plain_types(field), field.get_db_prep_save) for field in fields]
+    conversions = [(field.attname, _plain_types(field), _conversion(field)) for field in fields]
     quote = connection.ops.quote_name
     columns = ", ".join(quote(str(field.column)) for field in fields)
     marks = ", ".join(["%s"] * len(fields))
@@ -108,6 +153,20 @@ def _plan(model: type[models.Model]) -> tuple[str, list[_Field], list[Any], str 
     )
 
 
+def _conversion(field: Any) -> Callable[..., Any]:
+    if type(field) is not models.DateTimeField:
+        conversion: Callable[..., Any] = field.get_db_prep_save
+        return conversion
+
+    def stored(value: Any, connection: Any) -> Any:
+        """What Django makes of a moment of ours after looking at its zone from all sides."""
+        if type(value) is datetime and value.tzinfo is UTC:
+            return value.replace(tzinfo=None).isoformat(" ")
+        return field.get_db_prep_save(value, connection)
+
+    return stored
+
+
 def _plain_types(field: Any) -> frozenset[type]:
     """The types of values that a field's own conversion hands to SQLite unchanged."""
     kind = type(field.target_field if field.remote_field else field)
@@ -115,4 +174,6 @@ def _plain_types(field: Any) -> frozenset[type]:
         return frozenset([str, type(None)])
     if kind in _NUMBER or issubclass(kind, models.AutoField | models.BigAutoField):
         return frozenset([int, type(None)])
+    if kind is models.DateTimeField:
+        return frozenset([type(None)])
     return frozenset([bool]) if kind is models.BooleanField else frozenset()

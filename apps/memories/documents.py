@@ -4,9 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from hashlib import blake2b
 
 from apps.base import clock
-from apps.base.text import clean_line, lf
+from apps.base.text import clean_line, lf, nfc
 from apps.memories import frontmatter
 from apps.memories.frontmatter import Value
 from apps.memories.models import Kind, Memory, NoteType, Resource
@@ -17,6 +18,7 @@ from apps.secrets.detection import find_secrets
 TYPES = {Resource.MEMORY: "note", Resource.CHECKPOINT: "checkpoint", Resource.CURATED: "curated"}
 IDENTITY_KEYS = ("stable_id", "permalink", "type")  # Without one of these, basic-memory would rewrite the file (L-06).
 IDENTIFIER = re.compile(r"[A-Za-z0-9_-]{1,40}")
+THREAD_CHARACTERS = 200  # What a conversation or thread is called in the program it comes from.
 HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 
 
@@ -32,6 +34,7 @@ class Facts:
     tags: Sequence[str] = ()
     stable_id: str = ""
     important: bool = False
+    thread: str = ""
     created_at: datetime | None = None
     has_identity: bool = False
     problems: Sequence[str] = ()
@@ -122,6 +125,14 @@ def content_digest(document: bytes) -> str:
     return digest(lf(document))
 
 
+def text_key(body: str) -> int:
+    """The same number for texts that differ in nothing but spaces, case and Unicode form; 0 for none."""
+    words = nfc(body).casefold().split()
+    if not words:
+        return 0
+    return int.from_bytes(blake2b(" ".join(words).encode(), digest_size=8).digest(), "big") >> 1 or 1
+
+
 def read_facts(document: bytes, *, fallback_title: str) -> Facts:
     """What a document says; a missing title is its first heading, else ``fallback_title``. Never fails."""
     try:
@@ -139,10 +150,16 @@ def read_facts(document: bytes, *, fallback_title: str) -> Facts:
         tags=clean_tags(metadata.texts("tags")),
         stable_id=stable_id,
         important=metadata.flag("important"),
+        thread=clean_line(metadata.text("thread"))[:THREAD_CHARACTERS],
         created_at=_moment(metadata.text("created_at") or str(metadata.other.get("created", ""))),
         has_identity=bool(stable_id) and all(metadata.text(key) for key in IDENTITY_KEYS),
         problems=tuple(f"line {problem.line}: {problem.kind.value}" for problem in metadata.problems),
     )
+
+
+def thread_of(document: bytes) -> str:
+    """The conversation that a document says it belongs to; few do, and the others cost nothing."""
+    return read_facts(document, fallback_title="").thread if b"thread" in document else ""
 
 
 def is_clean(document: bytes) -> bool:

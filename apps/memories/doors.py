@@ -79,6 +79,11 @@ def searched_scopes(caller: Caller, scope: str, project_id: str) -> list[str]:
     return visible_scopes(caller)
 
 
+def scopes_around(caller: Caller, scope_key: str) -> list[str]:
+    """A scope, and what holds everywhere for this caller."""
+    return list(dict.fromkeys([scope_key, LIBRARY, global_scope(caller.profile), global_scope(SHARED_PROFILE)]))
+
+
 def memory_for(
     caller: Caller, reference: str, *, deleted: bool = False, resources: Collection[str] | None = None
 ) -> Memory:

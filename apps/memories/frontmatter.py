@@ -48,6 +48,7 @@ KNOWN_KEYS: Mapping[str, _Type] = {
     "tags": _Type.LIST,
     "status": _Type.TEXT,
     "important": _Type.FLAG,
+    "thread": _Type.TEXT,
     "scope": _Type.TEXT,
     "project_id": _Type.TEXT,
     "workspace_type": _Type.TEXT,

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from apps.base.text import nfc, same_slug_key, slug_for
 from apps.memories.edits import prose_lines
 
 LONGEST = 1000  # Characters between the brackets; more is no link.
@@ -35,6 +36,15 @@ def links(text: str) -> Iterator[Link]:
             for position, content in _contents(paragraph):
                 if link := _link_of(content, start + position):
                     yield link
+
+
+def key_of(target: str) -> str:
+    """What is the same for every way of writing one name: its last part as a slug, without folder, ending, case and form.
+
+    Different names may share it; it finds the links that may mean a memory, and reading them tells which do.
+    """
+    name = nfc(target.strip()).rpartition("/")[2]
+    return same_slug_key(slug_for(name.removesuffix(".md")))
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, str]]:

@@ -7,7 +7,7 @@ BOTH = frozenset({AGENT, FULL})
 
 # ``seldom``: arguments the short list leaves unsaid, to stay under its token budget (D-21). They are taken all the same.
 TOOLS = [
-    Tool(services.memory_save, BOTH, seldom=frozenset({"note_type", "path"})),
+    Tool(services.memory_save, BOTH, seldom=frozenset({"note_type", "path", "thread"})),
     Tool(selectors.memory_search, BOTH, seldom=frozenset({"resource", "scope", "status", "updated_to"})),
     Tool(selectors.memory_get, BOTH),
     Tool(services.memory_update, BOTH, seldom=frozenset({"kind", "note_type", "reason", "request_id"})),

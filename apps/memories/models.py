@@ -100,6 +100,8 @@ class Memory(models.Model):
     revision = models.PositiveBigIntegerField(default=1)
     raw_hash = models.CharField(max_length=64)
     content_hash = models.CharField(max_length=64)
+    # Of the words alone, whatever the head, the case, the Unicode form: a second save of a text is seen by it.
+    text_key = models.BigIntegerField(default=0)
     # The signature of the settled file (L-04); null while an intent is open.
     file_size = models.BigIntegerField(null=True)
     file_mtime = models.BigIntegerField(null=True)
@@ -125,6 +127,7 @@ class Memory(models.Model):
             models.Index(fields=["resource", "status", "-updated_at", "-id"], name="memory_newest"),
             models.Index(fields=["path_key"], name="memory_path"),
             models.Index(fields=["slug_key"], name="memory_slug"),
+            models.Index(fields=["text_key"], name="memory_text"),
         ]
 
     def __str__(self) -> str:
@@ -154,6 +157,7 @@ class Alias(models.Model):
     class Meta:
         verbose_name_plural = _("aliases")
         constraints = [models.UniqueConstraint(fields=["scope", "slug_key"], name="alias_once_per_scope")]
+        indexes = [models.Index(fields=["slug_key"], name="alias_slug")]
 
     def __str__(self) -> str:
         return self.slug_key
@@ -297,7 +301,7 @@ class MemoryLink(models.Model):
     memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="links")
     position = models.PositiveIntegerField()
     target = models.CharField(max_length=400)
-    target_key = models.CharField(max_length=400)
+    target_key = models.CharField(max_length=400)  # links.key_of(target)
 
     class Meta:
         indexes = [models.Index(fields=["target_key"], name="link_target")]

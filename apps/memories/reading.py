@@ -82,6 +82,7 @@ def shown(read: Current, caller: Caller) -> MemoryOut:
     return MemoryOut.model_construct(
         **_item(read.memory, caller),
         body=documents.body_text(read.document),
+        thread=documents.thread_of(read.document),
         unsettled=read.unsettled,
         warnings=read.warnings,
     )

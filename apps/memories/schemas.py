@@ -1,6 +1,7 @@
 """The words of memories: what callers send, each with a description an agent pays for, and what they get back."""
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from django.conf import settings
@@ -9,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from apps.base.paging import PAGE_LIMIT
 from apps.base.text import clean_line, without_surrogates
+from apps.memories.documents import THREAD_CHARACTERS
 from apps.memories.ledger.changes import IfExists
 
 
@@ -41,6 +43,11 @@ NoteTypeName = Annotated[
 ProjectRef = Annotated[str, Field(description="Workspace id or slug.", max_length=80)]
 ScopeRef = Annotated[str, Field(description="global, shared, project, or a key such as project/<id>.", max_length=80)]
 PathText = Annotated[str, Field(description="Relative path ending in .md.", max_length=900)]
+ThreadName = Annotated[
+    str,
+    AfterValidator(_line),
+    Field(description="Conversation or thread it belongs to.", max_length=THREAD_CHARACTERS),
+]
 RequestId = Annotated[str, Field(description="Your id for this call; a repeat does nothing twice.", max_length=200)]
 RevisionNumber = Annotated[int, Field(description="The revision you read.", ge=1, le=2**62)]
 AnyRevision = Annotated[int, Field(description="The revision you read; 0 for any.", ge=0, le=2**62)]
@@ -52,6 +59,10 @@ PageCursor = Annotated[str, Field(description="next_cursor of the page before.",
 Query = Annotated[str, Field(description='Words, identifiers or a "phrase", Chinese or English.', max_length=2000)]
 TagFilter = Annotated[list[Tag], Field(description="All of these tags.", max_length=20)]
 StatusName = Annotated[Literal["active", "archived", "deleted", "any"], Field(description="Status.")]
+SearchMode = Annotated[
+    Literal["hybrid", "text", "semantic"], Field(description="By words and meaning, words alone, or meaning alone.")
+]
+Explain = Annotated[bool, Field(description="Tell why each hit ranks where it does.")]
 ResourceName = Annotated[Literal["memory", "checkpoint", "curated", "any"], Field(description="Kind of document.")]
 TimeFrom = Annotated[str, Field(description="From this date or time on.", max_length=40)]
 TimeTo = Annotated[str, Field(description="Up to this date (whole day) or time.", max_length=40)]
@@ -95,6 +106,7 @@ class NewMemory(BaseModel):
     tags: Tags = Field(default_factory=list)
     summary: Summary = ""
     path: PathText = ""
+    thread: ThreadName = ""
 
 
 NewMemories = Annotated[
@@ -106,8 +118,29 @@ class Answer(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
 
+class Likeness(StrEnum):
+    SAME_TEXT = "same_text"
+    NEARLY_SAME = "nearly_same"
+
+
+class RelatedOut(Answer):
+    """A memory on the same matter."""
+
+    memory_id: str
+    title: str
+
+
+class DuplicateOut(RelatedOut):
+    """A memory that may say the same already."""
+
+    likeness: Likeness
+
+
 class SavedOut(Answer):
-    """What a write led to. ``changed`` is false where the text already was so."""
+    """What a write led to. ``changed`` is false where the text already was so.
+
+    After memory_save: ``related`` memories, a possible ``duplicate``, and ``missing_links`` that lead nowhere yet.
+    """
 
     memory_id: str
     revision: int
@@ -119,6 +152,9 @@ class SavedOut(Answer):
     project_id: str | None = None
     status: str = "active"
     changed: bool = True
+    related: list[RelatedOut] = Field(default_factory=list)
+    duplicate: DuplicateOut | None = None
+    missing_links: list[str] = Field(default_factory=list)
 
 
 class SavedManyOut(Answer):
@@ -159,6 +195,7 @@ class MemoryOut(MemoryItem):
     """A memory with its text. ``unsettled``: its file is being edited outside right now."""
 
     body: str
+    thread: str = ""
     unsettled: bool = False
     warnings: list[str] = Field(default_factory=list)
 
@@ -167,6 +204,26 @@ class MemoryListOut(Answer):
     memories: list[MemoryItem]
     next_cursor: str = ""
     outside_changes_pending: bool = False
+
+
+class WhyOut(Answer):
+    """What ranked a hit: its parts add up to ``score``, except that exact hits come first.
+
+    ``text`` is the share of the query's words that it holds (squared and weighed for the score), ``similarity`` the cosine of
+    its nearest piece, ``closeness`` the same in standard deviations among texts of its language.
+    """
+
+    match: str
+    words: list[str] = Field(default_factory=list)
+    text: float = 0.0
+    similarity: float | None = None
+    closeness: float | None = None
+    language: str = ""
+    own: float | None = None
+    neighbours: float = 0.0  # Borrowed from what was said just before and after it in its thread.
+    thread: float = 0.0  # Borrowed from the best of its thread.
+    shape: float = 0.0  # Below 0 for very short texts and for questions.
+    first: str = ""  # Why it comes before all others, where it does.
 
 
 class SearchHit(Answer):
@@ -183,13 +240,20 @@ class SearchHit(Answer):
     path: str
     revision: int
     updated_at: datetime
+    also: list[str] = Field(default_factory=list)  # Memories that say the same in other words, folded into this one.
+    score: float | None = None
+    why: WhyOut | None = None
 
 
 class SearchOut(Answer):
-    """One page of hits. ``complete`` is false where more or other hits may exist; ``reason`` then says why."""
+    """One page of hits. ``complete`` is false where more or other hits may exist; ``reason`` then says why.
+
+    ``mode`` is what was really searched by: text where no vectors could be had.
+    """
 
     results: list[SearchHit]
     complete: bool
+    mode: str = "text"
     reason: str | None = None
     next_cursor: str = ""
 

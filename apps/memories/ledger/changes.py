@@ -39,6 +39,7 @@ class Create:
     summary: str = ""
     tags: Sequence[str] = ()
     important: bool = False
+    thread: str = ""
     path: str | None = None
     slug: str | None = None
     if_exists: IfExists = IfExists.REFUSE
@@ -73,13 +74,18 @@ class Create:
             summary=self.summary,
             tags=tuple(self.tags),
             important=self.important,
+            thread=self.thread,
             created_at=self.created_at,
         )
 
     def _document(self, memory: Memory) -> bytes:
         if self.document is not None:
             return documents.stamped(self.document, memory, memory.revision)
-        extra = {**self.extra, "important": True} if self.important else self.extra
+        extra = dict(self.extra)
+        if self.important:
+            extra["important"] = True
+        if self.thread:
+            extra["thread"] = self.thread
         return documents.composed(memory, self.body, extra)
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.db import connection
 
+from apps.base.rows import new_row
 from apps.memories.models import Scope
 from apps.workspaces.errors import WorkspaceArchived, WorkspaceDeleted
 
@@ -35,7 +36,7 @@ def scope_row(key: str) -> tuple[Scope, bool]:
     if found is None:
         return Scope.objects.create(key=key), True
     version, policy, reserved = found
-    scope = Scope(key=key, version=version, policy=policy, reserved_revisions=reserved)
+    scope = new_row(Scope, key=key, version=version, policy=policy, reserved_revisions=reserved)
     scope._state.adding, scope._state.db = False, connection.alias
     return scope, False
 

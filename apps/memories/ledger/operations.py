@@ -6,6 +6,7 @@ from django.db import connection
 
 from apps.base import clock
 from apps.base.ids import new_id
+from apps.base.rows import new_row
 from apps.base.transactions import short_transaction
 from apps.memories.models import LogicalOperation
 from apps.operations.caller import Caller
@@ -15,7 +16,8 @@ REASON_CHARACTERS = 500
 
 def new_operation(caller: Caller, name: str, reason: str, at: datetime) -> LogicalOperation:
     """An operation that is not stored yet."""
-    return LogicalOperation(
+    return new_row(
+        LogicalOperation,
         id=new_id("op"),
         name=name,
         actor=caller.name[:120],

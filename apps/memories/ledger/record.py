@@ -9,11 +9,12 @@ from pathlib import PurePosixPath
 from typing import Protocol
 
 from django.conf import settings
+from django.db import connection
 
 from apps.base import clock
 from apps.base.faults import fault
 from apps.base.ids import new_id
-from apps.base.rows import insert_rows, rows_where
+from apps.base.rows import insert_rows, new_row, rows_where
 from apps.base.text import fold, nfc, same_slug_key, slug_for, with_suffix
 from apps.base.transactions import short_transaction
 from apps.changes.models import Change as LogEntry
@@ -25,7 +26,7 @@ from apps.memories.documents import Facts
 from apps.memories.errors import HeadConflict, MemoryUnknown, PathTaken, ReviewNeeded, RevisionConflict
 from apps.memories.ledger import names
 from apps.memories.ledger.operations import mark_closed, new_operation
-from apps.memories.links import links
+from apps.memories.links import key_of, links
 from apps.memories.models import (
     Alias,
     Checkpoint,
@@ -155,7 +156,9 @@ class Recording:
         # Compare-and-swap: the transaction is IMMEDIATE, so this can only fail where somebody wrote past the ledger.
         if not names.advance(scope):
             raise HeadConflict(current="?", given=scope.version)
-        self.commit = ScopeCommit(scope=scope, version=scope.version, operation=operation, changes=changes, at=now)
+        self.commit = new_row(
+            ScopeCommit, scope=scope, version=scope.version, operation=operation, changes=changes, at=now
+        )
         insert_rows([self.commit])
         self.intents: list[FileIntent] = []
         self._revisions: list[MemoryRevision] = []
@@ -259,9 +262,10 @@ class Recording:
         chosen = slug or self.free_slug(slug_for(facts.title))
         created = facts.created_at or self.now
         place = self.free_path(nfc(path)) if path else self._own_path(resource, chosen, created)
-        return Memory(
+        return new_row(
+            Memory,
             stable_id=stable_id or new_id({Resource.MEMORY: "mem", Resource.CHECKPOINT: "chk"}.get(resource, "doc")),
-            resource=resource,
+            resource=resource.value,
             scope=self.scope,
             slug=chosen,
             slug_key=same_slug_key(chosen),
@@ -397,7 +401,8 @@ class Recording:
             Scope.objects.filter(key=self.scope.key).update(reserved_revisions=REVISION_BLOCK)
         content = scope_files.render(self.scope)
         self.intents.append(
-            FileIntent(
+            new_row(
+                FileIntent,
                 scope=self.scope,
                 path=SCOPE_FILE,
                 action=FileIntent.WRITE,
@@ -421,7 +426,8 @@ class Recording:
 
     def log(self, kind: str, memory: Memory) -> None:
         self._log.append(
-            LogEntry(
+            new_row(
+                LogEntry,
                 kind=kind,
                 scope_key=memory.scope_id,
                 resource=memory.resource,
@@ -452,7 +458,8 @@ class Recording:
             self.scope.reserved_revisions = memory.revision + REVISION_BLOCK
             Scope.objects.filter(key=self.scope.key).update(reserved_revisions=self.scope.reserved_revisions)
             self.write_scope_file()
-        revision = MemoryRevision(
+        revision = new_row(
+            MemoryRevision,
             memory=memory,
             number=memory.revision,
             base=base,
@@ -479,7 +486,8 @@ class Recording:
         self, memory: Memory, revision: MemoryRevision | None, action: str, path: str, new_hash: str, expected_hash: str
     ) -> None:
         self.intents.append(
-            FileIntent(
+            new_row(
+                FileIntent,
                 scope=self.scope,
                 path=path,
                 action=action,
@@ -505,28 +513,26 @@ class Recording:
         if is_old:
             MemoryLink.objects.filter(memory_id__in=is_old).delete()
             MemoryTag.objects.filter(memory_id__in=is_old).delete()
-        insert_rows(
-            [
-                MemoryTag(memory=memory, tag_key=fold(tag)[:200])
-                for memory, _body in self._texts.values()
-                for tag in memory.tags
-            ],
-            keys=False,
-        )
-        insert_rows(
-            [
-                MemoryLink(memory=memory, position=place, target=link.target[:400], target_key=fold(link.target)[:400])
-                for memory, body in self._texts.values()
-                if "[[" in body
-                for place, link in enumerate(links(body))
-            ],
-            keys=False,
-        )
+        tags = [(memory.pk, fold(tag)[:200]) for memory, _body in self._texts.values() for tag in memory.tags]
+        found = [
+            (memory.pk, place, link.target[:400], key_of(link.target))
+            for memory, body in self._texts.values()
+            if "[[" in body
+            for place, link in enumerate(links(body))
+        ]
+        with connection.cursor() as cursor:  # Several to a memory, so not even one object for each.
+            if tags:
+                cursor.executemany(_TAGS, tags)
+            if found:
+                cursor.executemany(_LINKS, found)
 
 
+_TAGS = "INSERT INTO memories_memorytag (memory_id, tag_key) VALUES (%s, %s)"
+_LINKS = "INSERT INTO memories_memorylink (memory_id, position, target, target_key) VALUES (%s, %s, %s, %s)"
 _UPDATED = (
     *("title", "title_key", "kind", "note_type", "summary", "tags", "status", "revision", "raw_hash", "content_hash"),
     *(
+        "text_key",
         "file_size",
         "file_mtime",
         "file_inode",
@@ -552,6 +558,7 @@ def _row_facts(facts: Facts) -> Mapping[str, object]:
         "note_type": facts.note_type,
         "summary": facts.summary,
         "tags": list(facts.tags),
+        "text_key": documents.text_key(facts.body),
     }
 
 
@@ -573,6 +580,7 @@ def _entry(memory: Memory, facts: Facts) -> IndexEntry:
         body=facts.body,
         kind=memory.kind,
         note_type=memory.note_type,
+        thread=facts.thread,
         status=memory.status,
         created_at=memory.created_at,
         updated_at=memory.updated_at,

@@ -16,6 +16,7 @@ from apps.operations import receipts
 from apps.operations.caller import Caller
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
+NOTHING: Mapping[str, Any] = {}
 Within = Callable[[list[Committed]], None]
 
 
@@ -70,7 +71,8 @@ def subject_of(caller: Caller, memory_id: str, request_id: str) -> Memory:
     return memory_for(caller, memory_id, deleted=bool(request_id))
 
 
-def saved(outcome: Outcome) -> SavedOut:
+def saved(outcome: Outcome, known: Mapping[str, Any] = NOTHING) -> SavedOut:
+    """``known``: what is told beside the deed."""
     memory = outcome.memory
     return SavedOut.model_construct(
         memory_id=memory.stable_id,
@@ -83,6 +85,9 @@ def saved(outcome: Outcome) -> SavedOut:
         project_id=memory.project_id,
         status=memory.status,
         changed=outcome.changed,
+        related=known.get("related", []),
+        duplicate=known.get("duplicate"),
+        missing_links=known.get("missing_links", []),
     )
 
 

@@ -1,9 +1,14 @@
 """New memories."""
 
+from typing import Any
+
+from django.conf import settings
+
 from apps.base.text import nfc
-from apps.memories.doors import scope_for
+from apps.memories.doors import scope_for, scopes_around
 from apps.memories.errors import PathRefused
-from apps.memories.ledger import Create, IfExists, commit
+from apps.memories.ledger import Committed, Create, IfExists, commit
+from apps.memories.links import key_of, links
 from apps.memories.schemas import (
     Body,
     IfExistsName,
@@ -19,13 +24,18 @@ from apps.memories.schemas import (
     ScopeRef,
     Summary,
     Tags,
+    ThreadName,
     Title,
 )
-from apps.memories.services.deeds import Within, first_saved, once, saved
+from apps.memories.selectors.likeness import Text, alike
+from apps.memories.selectors.links import Names
+from apps.memories.services.deeds import Within, once, saved
 from apps.memories.slugs import safe_path_reason
 from apps.operations.caller import Caller, Right
 from apps.operations.operation import Effect, operation
 from apps.secrets.detection import refuse_new_secrets
+
+MOST_LINKS = 50  # Looked up for the answer; the links themselves are all kept.
 
 
 @operation(needs=Right.WRITE, answers=SavedOut, effect=Effect.ADDS)
@@ -43,19 +53,25 @@ def memory_save(
     path: PathText = "",
     request_id: RequestId = "",
     if_exists: IfExistsName = IfExists.REFUSE,
+    thread: ThreadName = "",
 ) -> SavedOut:
     """Save a new memory. An existing title is never overwritten: the call is refused with its id."""
     scope_key = scope_for(caller, scope, project_id)
     item = NewMemory.model_construct(
-        title=title, body=body, kind=kind, tags=tags, summary=summary, note_type=note_type, path=path
+        title=title, body=body, kind=kind, tags=tags, summary=summary, note_type=note_type, path=path, thread=thread
     )
     change = _create(item, if_exists)
+    known: dict[str, Any] = {}  # What is told beside the deed, in the receipt too.
 
     def do(within: Within | None) -> SavedOut:
-        return saved(commit(caller, scope_key, [change], name="memory_save", within=within).outcomes[0])
+        known.update(known_of(caller, scope_key, item))
+        return told(commit(caller, scope_key, [change], name="memory_save", within=within))
+
+    def told(done: Committed) -> SavedOut:
+        return saved(done.outcomes[0], known)
 
     arguments = {"scope": scope_key, "if_exists": if_exists.value, **item.model_dump()}
-    return once(caller, "memory_save", request_id, arguments, SavedOut, do, first_saved)
+    return once(caller, "memory_save", request_id, arguments, SavedOut, do, lambda done: told(done[-1]))
 
 
 @operation(needs=Right.WRITE, answers=SavedManyOut, effect=Effect.ADDS)
@@ -88,6 +104,32 @@ def memory_save_many(
     )
 
 
+def known_of(caller: Caller, scope_key: str, item: NewMemory) -> dict[str, Any]:
+    """What is known already beside a new memory, looked up before the write: so it does not meet itself."""
+    known: dict[str, Any] = {}
+    if not caller.may(Right.READ):
+        return known
+    if missing := missing_links(caller, scope_key, item):
+        known["missing_links"] = missing
+    if settings.SAVE_RELATED:
+        found = alike(Text(item.title, item.body, item.summary, item.tags), scopes_around(caller, scope_key))
+        if found.related:
+            known["related"] = found.related
+        if found.duplicate:
+            known["duplicate"] = found.duplicate
+    return known
+
+
+def missing_links(caller: Caller, scope_key: str, item: NewMemory) -> list[str]:
+    """The targets of its links that lead nowhere yet: usually names of what somebody means to write."""
+    if "[[" not in item.body:
+        return []
+    targets = list(dict.fromkeys(link.target for link in links(item.body)))[:MOST_LINKS]
+    names = Names(caller, targets, [scope_key])
+    own = {key_of(item.title), key_of(item.path)} if item.path else {key_of(item.title)}
+    return [target for target in targets if key_of(target) not in own and names.of(target, scope_key) is None]
+
+
 def _create(item: NewMemory, if_exists: IfExists) -> Create:
     refuse_new_secrets("", "\n".join([item.title, item.summary, *item.tags, item.body]))
     return Create(
@@ -99,6 +141,7 @@ def _create(item: NewMemory, if_exists: IfExists) -> Create:
         tags=list(dict.fromkeys(item.tags)),
         path=sound_path(item.path) if item.path else None,
         if_exists=if_exists,
+        thread=item.thread,
     )
 
 
