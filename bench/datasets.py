@@ -73,7 +73,7 @@ def prepare(size: int) -> Path:
 def copy_of(size: int) -> Iterator[DataSet]:
     """A data set of this run's own; nothing serves it yet."""
     kept = prepare(size)
-    _forget_ended_runs()
+    forget_ended_runs()
     folder = RUNS / f"{os.getpid()}-{size}"
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -135,7 +135,7 @@ def _ids(folder: Path) -> list[str]:
     return ids
 
 
-def _forget_ended_runs() -> None:
+def forget_ended_runs() -> None:
     for folder in RUNS.glob("*"):
         if not Path(f"/proc/{folder.name.partition('-')[0]}").exists():
             shutil.rmtree(folder, ignore_errors=True)

@@ -125,6 +125,7 @@ class Product(Server):
 
     name = "serve"
     id_name = "memory_id"
+    token_arguments: tuple[str, ...] = ("--toolset", "agent")
 
     @property
     def data(self) -> Path:
@@ -155,7 +156,7 @@ class Product(Server):
         """
         file = self.folder / "token-of-an-agent"
         if not file.exists():
-            file.write_text(self._manage("token_create", "--name", "bench agent", "--toolset", "agent").strip())
+            file.write_text(self._manage("token_create", "--name", "bench agent", *self.token_arguments).strip())
         return file.read_text()
 
     def _manage(self, *arguments: str) -> str:
