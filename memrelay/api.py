@@ -30,7 +30,18 @@ from memrelay.rates import Rates
 
 log = logging.getLogger(__name__)
 
-ROOMS = ["llm", "profiles", "accounts", "workspaces", "memories", "memory_git", "curation", "context", "recall", "instance"]
+ROOMS = [
+    "llm",
+    "profiles",
+    "accounts",
+    "workspaces",
+    "memories",
+    "memory_git",
+    "curation",
+    "context",
+    "recall",
+    "instance",
+]
 GREEDY = re.compile(r"<path:\w+>$")
 RATES = Rates()
 

@@ -2,7 +2,7 @@
 
 from ninja import Router
 
-from apps.memory_git import selectors, services
+from apps.memory_git import restore_services, selectors, services
 from apps.operations.rest import route
 
 router = Router(tags=["git"])
@@ -16,3 +16,4 @@ route(router, "GET", "/git/commits", selectors.memory_repository_history)
 route(router, "GET", "/git/commits/{commit}", selectors.memory_repository_commit_get)
 route(router, "GET", "/git/repositories/{repository_id}/diff", selectors.memory_repository_diff)
 route(router, "GET", "/git/versions/{commit}/{path:resource_id}", selectors.memory_version_get)
+route(router, "POST", "/git/versions/{commit}/{path:resource_id}/restore", restore_services.memory_version_restore)

@@ -126,6 +126,7 @@ class WholeMaking(Making):
                 continue
             seen.add(version.stable_id)
             if version.change != DocumentVersion.DELETED and version.blob:
+                self.known[version.stable_id] = Held(version.revision, version.scope_key, version.path, version.blob)
                 gone.append(_deleted(version))
         return gone
 

@@ -1,6 +1,6 @@
 """Memory Git as MCP tools, all of them in the full list; tool_search finds them for agents of the short one."""
 
-from apps.memory_git import selectors, services
+from apps.memory_git import restore_services, selectors, services
 from apps.operations.mcp import Tool
 
 TOOLS = [
@@ -10,6 +10,7 @@ TOOLS = [
     Tool(selectors.memory_repository_commit_get),
     Tool(selectors.memory_repository_diff),
     Tool(selectors.memory_version_get),
+    Tool(restore_services.memory_version_restore),
     Tool(selectors.git_job_get),
     Tool(selectors.git_settings_get),
     Tool(services.git_settings_update),

@@ -127,6 +127,7 @@ class MemoryRepository(models.Model):
     # The remote side; written by whoever pushes.
     connection = models.ForeignKey(GitConnection, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     remote_url = models.CharField(max_length=700, blank=True, default="")  # Resolved once; renames never change it.
+    stays_local = models.BooleanField(default=False)  # An administrator unbound it; it is not bound again by itself.
     push_to_create = models.CharField(max_length=12, choices=Capability.choices, default=Capability.UNKNOWN)
     pushed_commit = models.CharField(max_length=40, blank=True, default="")
     pushed_position = models.PositiveBigIntegerField(default=0)

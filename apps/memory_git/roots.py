@@ -4,7 +4,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from apps.memories.scopes import folder_name
+from apps.memories.scopes import folder_name, scope_key_of_folder
 from apps.memory_git.models import Strategy
 
 
@@ -30,3 +30,12 @@ def folder_of_root(root: str) -> Path:
 def archive_folder(repository_id: str) -> Path:
     """Where the repository of a deleted workspace lies (GIT-065)."""
     return Path(settings.STATE_FOLDER) / "git-archive" / repository_id
+
+
+def scope_of_path(path: str) -> str:
+    """The scope a path of the repository of everything lies in; empty for the files at its root."""
+    parts = path.split("/")
+    for count in (1, 2, 3):
+        if len(parts) > count and (scope_key := scope_key_of_folder("/".join(parts[:count]))):
+            return scope_key
+    return ""

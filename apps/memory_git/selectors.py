@@ -17,7 +17,7 @@ from apps.memories import documents
 from apps.memories.doors import memory_for, scope_for, visible_scopes
 from apps.memories.errors import MemoryUnknown
 from apps.memories.schemas import ProjectRef, ScopeRef
-from apps.memories.scopes import may_see, scope_key_of_folder
+from apps.memories.scopes import may_see
 from apps.memory_git import local
 from apps.memory_git.committing import sound, waiting
 from apps.memory_git.comparing import Shown, Wanted, described
@@ -32,7 +32,7 @@ from apps.memory_git.models import (
 )
 from apps.memory_git.objects import Staging
 from apps.memory_git.repositories import folder_of
-from apps.memory_git.roots import prefix_in
+from apps.memory_git.roots import prefix_in, scope_of_path
 from apps.memory_git.schemas import (
     CommitItem,
     CommitListOut,
@@ -387,15 +387,6 @@ def _wanted(caller: Caller, repository: MemoryRepository, places: set[str] | Non
         return not scope_key or may_see(caller, scope_key)
 
     return wanted
-
-
-def scope_of_path(path: str) -> str:
-    """The scope a path of the repository of everything lies in; empty for the files at its root."""
-    parts = path.split("/")
-    for count in (1, 2, 3):
-        if len(parts) > count and (scope_key := scope_key_of_folder("/".join(parts[:count]))):
-            return scope_key
-    return ""
 
 
 # Shapes.

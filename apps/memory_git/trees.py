@@ -1,0 +1,234 @@
+"""Trees that come from outside, or from long ago: looked at before a byte of them is taken in.
+
+The raw tree is read, never checked out, and refused whole: the failure names the first thing that is wrong, and where.
+What is in order comes back as documents with their ids.
+"""
+
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from django.conf import settings
+from dulwich.index import validate_path_element_hfs, validate_path_element_ntfs
+from dulwich.object_store import BaseObjectStore
+from dulwich.objects import ObjectID, parse_tree
+
+from apps.base.transactions import outside_transactions
+from apps.memories import documents, frontmatter
+from apps.memories.scopes import SCOPE_FILE, folder_name
+from apps.memory_git.errors import UnsafeTree
+from apps.memory_git.roots import scope_of_path
+
+MOST_ENTRIES, DEEPEST, LONGEST_PATH, LONGEST_NAME = 200_000, 24, 1024, 255
+LARGEST_TREE, LARGEST_TOTAL = 16 * 2**20, 2 * 2**30
+FOLDER, SYMLINK, SUBMODULE = 0o040000, 0o120000, 0o160000
+FILES = (0o100644, 0o100755, 0o100664)
+TREE, BLOB = 2, 3
+WINDOWS = frozenset(
+    ["con", "prn", "aux", "nul", *(f"{kind}{number}" for kind in ("com", "lpt") for number in range(1, 10))]
+)
+OURS = frozenset([".gitignore", ".gitattributes", SCOPE_FILE])
+
+
+class Problem(StrEnum):
+    """What can be wrong with a tree."""
+
+    BAD_NAME = "a name that leads out of its folder"
+    DOTGIT = "a name that stands for .git"
+    NOT_UTF8 = "a name that is no UTF-8"
+    NAME_TOO_LONG = "a name that is too long"
+    CONTROL_CHARACTER = "a control character in a name"
+    TRAILING_DOT_OR_SPACE = "a name that ends with a dot or a space"
+    WINDOWS_NAME = "a name that Windows reserves"
+    SUBMODULE = "a submodule"
+    SYMLINK = "a symbolic link"
+    BAD_MODE = "an entry that is neither file nor folder"
+    CASE_TWINS = "two names that are one on other systems"
+    TOO_DEEP = "folders inside each other too deeply"
+    TOO_MANY_ENTRIES = "too many entries"
+    PATH_TOO_LONG = "a path that is too long"
+    TOO_LARGE = "a file that is too large"
+    TREE_TOO_LARGE = "more bytes than are let in"
+    DAMAGED = "an object that is missing or damaged"
+    NOT_TEXT = "a document that is no UTF-8"
+    BROKEN_FRONTMATTER = "frontmatter that cannot be read"
+    NO_ID = "a document without a usable stable_id"
+    DUPLICATE_ID = "a stable_id that two documents have"
+    WRONG_MODE = "a layout of the other strategy"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file of a tree: its path in the repository and its blob."""
+
+    path: str
+    blob: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A Markdown document of a tree, in a scope's folder."""
+
+    scope_key: str
+    path: str  # In its scope.
+    blob: bytes
+    stable_id: str
+    resource: str
+    title: str
+
+
+@dataclass
+class Tree:
+    documents: list[Document] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)  # Files that are no documents and none of ours: left alone.
+
+
+@outside_transactions
+def entries_of(store: BaseObjectStore, tree: bytes) -> list[Entry]:
+    """Every file of a raw tree. Raises ``UnsafeTree`` at the first thing that must not be."""
+    return list(_Walk(store).files(tree))
+
+
+@outside_transactions
+def validated(store: BaseObjectStore, tree: bytes, *, scope_key: str = "") -> Tree:
+    """The documents of a tree: of one scope's repository, or (without a scope) of the one that holds everything.
+
+    Raises ``UnsafeTree``.
+    """
+    walk = _Walk(store)
+    found, seen = Tree(), dict[str, str]()
+    for entry in walk.files(tree):
+        if not entry.path.endswith(".md"):
+            if entry.path not in OURS and not entry.path.endswith(f"/{SCOPE_FILE}"):
+                found.ignored.append(entry.path)
+            continue
+        scope, path = _scoped(entry.path, scope_key)
+        if not scope or any(part.startswith(".") for part in path.split("/")):
+            found.ignored.append(entry.path)
+            continue
+        document = _document(walk.content(entry), entry, scope, path)
+        if (twin := seen.setdefault(document.stable_id, entry.path)) != entry.path:
+            raise UnsafeTree(problem=Problem.DUPLICATE_ID.value, path=f"{twin}, {entry.path}")
+        found.documents.append(document)
+    if not scope_key and not found.documents and any(path.endswith(".md") for path in found.ignored):
+        raise UnsafeTree(problem=Problem.WRONG_MODE.value, path=next(iter(found.ignored)))
+    return found
+
+
+def _scoped(path: str, scope_key: str) -> tuple[str, str]:
+    """The scope a path belongs to, and the path in it; no scope where it lies in none."""
+    if not scope_key:
+        parts = path.split("/")
+        scope = scope_of_path(path)
+        return scope, "/".join(parts[len(folder_name(scope).split("/")) :]) if scope else path
+    if scope_key.startswith("global/") and folder_name(scope_key).startswith("profiles/"):
+        inside = path.removeprefix("global/")
+        return (scope_key, inside) if inside != path else ("", path)
+    return scope_key, path
+
+
+def _document(content: bytes, entry: Entry, scope_key: str, path: str) -> Document:
+    try:
+        _parts, metadata = frontmatter.parse(content)
+    except frontmatter.NotUtf8:
+        raise UnsafeTree(problem=Problem.NOT_TEXT.value, path=entry.path) from None
+    if metadata.problems:
+        raise UnsafeTree(problem=Problem.BROKEN_FRONTMATTER.value, path=entry.path)
+    facts = documents.read_facts(content, fallback_title=path.rpartition("/")[2].removesuffix(".md"))
+    if not facts.stable_id:
+        raise UnsafeTree(problem=Problem.NO_ID.value, path=entry.path)
+    kind = metadata.text("type")
+    resource = kind if kind in ("checkpoint", "curated") else "memory"
+    return Document(scope_key, path, entry.blob, facts.stable_id, resource, facts.title)
+
+
+class _Walk:
+    def __init__(self, store: BaseObjectStore) -> None:
+        self.store = store
+        self.count = self.total = 0
+
+    def files(self, tree: bytes) -> Iterator[Entry]:
+        waiting: list[tuple[bytes, str, int]] = [(tree, "", 0)]
+        while waiting:
+            sha, base, depth = waiting.pop()
+            if depth > DEEPEST:
+                raise UnsafeTree(problem=Problem.TOO_DEEP.value, path=base)
+            for name, mode, child in self._folder(sha, base):
+                path = f"{base}{name}"
+                if mode == FOLDER:
+                    waiting.append((child, f"{path}/", depth + 1))
+                elif mode in FILES:
+                    yield Entry(path, child)
+                else:
+                    problem = {SUBMODULE: Problem.SUBMODULE, SYMLINK: Problem.SYMLINK}.get(mode, Problem.BAD_MODE)
+                    raise UnsafeTree(problem=problem.value, path=path)
+
+    def content(self, entry: Entry) -> bytes:
+        """A blob's bytes, within the bounds of a document and of all of them."""
+        kind, content = self._raw(entry.blob, entry.path)
+        if kind != BLOB:
+            raise UnsafeTree(problem=Problem.DAMAGED.value, path=entry.path)
+        self.total += len(content)
+        if len(content) > settings.IMPORT_FILE_BYTES:
+            raise UnsafeTree(problem=Problem.TOO_LARGE.value, path=entry.path)
+        if self.total > LARGEST_TOTAL:
+            raise UnsafeTree(problem=Problem.TREE_TOO_LARGE.value, path=entry.path)
+        return content
+
+    def _folder(self, sha: bytes, base: str) -> Iterator[tuple[str, int, bytes]]:
+        kind, raw = self._raw(sha, base)
+        if kind != TREE or len(raw) > LARGEST_TREE:
+            raise UnsafeTree(problem=Problem.DAMAGED.value, path=base or "/")
+        folded: dict[str, str] = {}
+        for raw_name, mode, child in self._parsed(raw, base):
+            self.count += 1
+            if self.count > MOST_ENTRIES:
+                raise UnsafeTree(problem=Problem.TOO_MANY_ENTRIES.value, path=base or "/")
+            shown = f"{base}{raw_name.decode('utf-8', 'backslashreplace')}"
+            if (problem := problem_of(raw_name)) is not None:
+                raise UnsafeTree(problem=problem.value, path=shown)
+            if len(shown.encode()) > LONGEST_PATH:
+                raise UnsafeTree(problem=Problem.PATH_TOO_LONG.value, path=shown[:200])
+            name = raw_name.decode()
+            if (twin := folded.setdefault(unicodedata.normalize("NFC", name).casefold(), name)) != name:
+                raise UnsafeTree(problem=Problem.CASE_TWINS.value, path=f"{base}{twin}, {shown}")
+            yield name, mode, child
+
+    def _parsed(self, raw: bytes, base: str) -> list[tuple[bytes, int, bytes]]:
+        try:
+            entries = [(bytes(name), mode, bytes(sha)) for name, mode, sha in parse_tree(raw, sha_len=20, strict=True)]
+        except (
+            Exception
+        ) as error:  # dulwich raises many kinds, its Rust part others: a tree that does not parse is one thing.
+            raise UnsafeTree(problem=Problem.DAMAGED.value, path=base or "/") from error
+        if len({name for name, _mode, _sha in entries}) != len(entries):
+            raise UnsafeTree(problem=Problem.CASE_TWINS.value, path=base or "/")
+        return entries
+
+    def _raw(self, sha: bytes, path: str) -> tuple[int, bytes]:
+        try:
+            return self.store.get_raw(ObjectID(sha))
+        except (KeyError, ValueError):
+            raise UnsafeTree(problem=Problem.DAMAGED.value, path=path or "/") from None
+
+
+def problem_of(name: bytes) -> Problem | None:
+    """What is wrong with one name of a tree, if anything."""
+    if name in (b"", b".", b"..") or b"/" in name or b"\\" in name or b"\0" in name:
+        return Problem.BAD_NAME
+    if len(name) > LONGEST_NAME:
+        return Problem.NAME_TOO_LONG
+    if not validate_path_element_ntfs(name) or not validate_path_element_hfs(name):
+        return Problem.DOTGIT
+    try:
+        text = name.decode()
+    except UnicodeDecodeError:
+        return Problem.NOT_UTF8
+    if any(unicodedata.category(character) in ("Cc", "Cf", "Cs") for character in text):
+        return Problem.CONTROL_CHARACTER
+    if text != text.rstrip(" ."):
+        return Problem.TRAILING_DOT_OR_SPACE
+    if text.partition(".")[0].lower() in WINDOWS or any(character in '<>:"|?*' for character in text):
+        return Problem.WINDOWS_NAME
+    return Problem.SUBMODULE if text.lower() == ".gitmodules" else None
