@@ -68,16 +68,14 @@ def hook_steps(request: HttpRequest) -> list[Snippet]:
         'read -rs TOKEN && printf %s "$TOKEN" > ~/.memrelay/token && unset TOKEN'
     )
     fetch = f"curl -fsS {here}{reverse('client-hook')} -o ~/.memrelay/memrelay-hook"
-    install = f"python3 ~/.memrelay/memrelay-hook install --url {here} --token-file ~/.memrelay/token"
+    run = "python3 ~/.memrelay/memrelay-hook"
+    install = f"{run} install --url {here} --token-file ~/.memrelay/token"
     return [
         Snippet(_("1. Put a token where only you can read it: paste it and press Enter; nothing is shown"), keep),
         Snippet(_("2. Fetch the hook and install it"), f"{fetch}\n{install}"),
-        Snippet(_("Look whether it works, or take it out again"), _both("status", "uninstall")),
+        Snippet(_("Look whether it works"), f"{run} status"),
+        Snippet(_("Take it out again"), f"{run} uninstall"),
     ]
-
-
-def _both(*commands: str) -> str:
-    return "\n".join(f"python3 ~/.memrelay/memrelay-hook {command}" for command in commands)
 
 
 def claude_command(request: HttpRequest) -> str:
