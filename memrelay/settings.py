@@ -232,6 +232,9 @@ FOLDER_FILES = env("MEMRELAY_FOLDER_FILES")
 CONTEXT_TOKENS = env("MEMRELAY_CONTEXT_TOKENS")
 SAVE_RELATED, INDEX_CHARACTERS = env("MEMRELAY_SAVE_RELATED"), env("MEMRELAY_INDEX_CHARACTERS")
 SEARCH_LIMIT = env("MEMRELAY_SEARCH_LIMIT")
+SEARCH_TEXT_WEIGHT, SEARCH_THREAD_WEIGHT = env("MEMRELAY_SEARCH_TEXT_WEIGHT"), env("MEMRELAY_SEARCH_THREAD_WEIGHT")
+SEARCH_MEANING_FLOOR, SEARCH_DEPTH = env("MEMRELAY_SEARCH_MEANING_FLOOR"), env("MEMRELAY_SEARCH_DEPTH")
+SEARCH_FOLD = env("MEMRELAY_SEARCH_FOLD")
 RECALL, RECALL_MIN_SCORE = env("MEMRELAY_RECALL"), env("MEMRELAY_RECALL_MIN_SCORE")
 RECALL_MEMORIES, RECALL_CHARACTERS = env("MEMRELAY_RECALL_MEMORIES"), env("MEMRELAY_RECALL_CHARACTERS")
 RECALL_MILLISECONDS, RECALL_SESSION_DAYS = env("MEMRELAY_RECALL_MILLISECONDS"), env("MEMRELAY_RECALL_SESSION_DAYS")
@@ -255,9 +258,15 @@ EMBEDDING_KEY, EMBEDDING_DIMENSIONS = env("MEMRELAY_EMBEDDING_KEY"), env("MEMREL
 EMBEDDER_IDLE_SECONDS = env("MEMRELAY_EMBEDDER_IDLE_SECONDS")
 EMBEDDING_LOADER = "apps.search.embedding.configured"  # A module with ``current_key`` and ``load``.
 # What the embedder process answers besides its own operations, what it does when nobody asks, and whether that waits.
-EMBEDDER_OPERATIONS: dict[str, str] = {}
-EMBEDDER_WORK = ""
-EMBEDDER_DUE = ""
+EMBEDDER_OPERATIONS: dict[str, str] = {
+    "question": "apps.search.vectors.serving.question",
+    "nearest": "apps.search.vectors.serving.nearest",
+}
+EMBEDDER_WORK = "apps.search.vectors.working.work"
+EMBEDDER_DUE = "apps.search.vectors.queue.is_due"
+# Who tells of texts to embed, and how much.
+PASSAGE_TEXTS: list[str] = ["apps.memories.passage_texts.texts_of"]
+EMBEDDING_PASSAGES, SEMANTIC_TIMEOUT_MS = env("MEMRELAY_EMBEDDING_PASSAGES"), env("MEMRELAY_SEMANTIC_TIMEOUT_MS")
 
 LOGGING: dict[str, Any] = {
     "version": 1,

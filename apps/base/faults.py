@@ -19,6 +19,11 @@ POINTS = [
     "after-sync",  # Files are durable, their intents still open.
     "after-clear",  # Intents are cleared.
 ]
+EMBEDDING_POINTS = [
+    "embedding-before-store",  # Vectors are made, no row written.
+    "embedding-inside-store",  # All rows written, the transaction still open.
+    "embedding-after-store",  # Committed.
+]
 GIT_POINTS = [
     "git-before-ref",  # The commits' objects are stored, the branch does not point to them yet.
     "git-after-ref",  # The branch points to the commits, their rows are not written.

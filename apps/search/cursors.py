@@ -22,6 +22,9 @@ class Reason(StrEnum):
     OUTSIDE_CHANGES_PENDING = "OUTSIDE_CHANGES_PENDING"  # Files were changed outside and are not taken in yet.
     CURSOR_STALE = "CURSOR_STALE"  # Something changed since the first page: results may repeat or be skipped.
     QUERY_SHORTENED = "QUERY_SHORTENED"  # The query had more words than a search takes.
+    SEMANTIC_STARTING = "SEMANTIC_STARTING"  # The model is being loaded: this answer came from words alone.
+    SEMANTIC_UNAVAILABLE = "SEMANTIC_UNAVAILABLE"  # The embedder does not answer: this answer came from words alone.
+    VECTORS_PENDING = "VECTORS_PENDING"  # Some newest texts are found by their words only, their vectors are to come.
 
 
 class Cursor(NamedTuple):

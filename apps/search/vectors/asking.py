@@ -1,0 +1,92 @@
+"""Asking what lies near a question, without waiting longer than a search may take and without ever failing.
+
+``begin`` sends the question ahead, so that it is embedded while the caller asks the text index; ``finish`` collects.
+"""
+
+import logging
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from django.conf import settings
+
+from apps.search.cursors import Reason
+from apps.search.embedding.choice import current_key
+from apps.search.embedding.client import Conversation
+from apps.search.embedding.errors import EmbedderUnavailable, EmbeddingUnavailable
+from apps.search.filters import SearchFilters
+from apps.search.vectors.near import NearDocument, Nearest
+from apps.search.vectors.queue import pending
+from apps.search.vectors.wire import documents_from, told_filters
+
+LONGEST_QUERY = 2_000  # Characters; a model reads fewer.
+STARTING = "embedder_starting"
+WAIT_FOR_MODEL = 0.1  # Seconds. Loading takes longer, and a search must not wait for it.
+logger = logging.getLogger(__name__)
+
+
+class Asking:
+    """One question on its way. Whatever happens to the embedder, the answer is only poorer."""
+
+    def __init__(self, query: str) -> None:
+        self.query = query[:LONGEST_QUERY]
+        self.reason: Reason | None = None
+        self._conversation: Conversation | None = None
+        self._deadline = time.monotonic() + settings.SEMANTIC_TIMEOUT_MS / 1000
+        self._is_ahead = False
+        try:
+            self.is_on = current_key() is not None
+            if self.is_on:
+                self._conversation = Conversation()
+                self._conversation.start({"op": "question", "query": self.query}, WAIT_FOR_MODEL)
+                self._is_ahead = True
+        except (EmbedderUnavailable, EmbeddingUnavailable) as failure:
+            self._give_up(failure)
+
+    def finish(self, filters: SearchFilters, *, also: Sequence[int] = (), limit: int = 200) -> Nearest:
+        """The nearest documents that pass the filters, and how far that answer can be relied on."""
+        documents = self._ask(filters, also, limit)
+        if not self.is_on:
+            return Nearest()
+        waiting = pending(filters.scope_keys)
+        if documents is None:
+            return Nearest([], False, self.reason, waiting)
+        return Nearest(documents, True, Reason.VECTORS_PENDING if waiting else None, waiting)
+
+    def scores(self, document_ids: Sequence[int], filters: SearchFilters) -> list[NearDocument]:
+        """How near these documents are; those without a current vector are missing."""
+        return self._ask(filters, document_ids, 0) or []
+
+    def close(self) -> None:
+        if self._conversation is not None:
+            self._conversation.close()
+            self._conversation = None
+
+    @property
+    def _left(self) -> float:
+        return max(0.001, self._deadline - time.monotonic())
+
+    def _ask(self, filters: SearchFilters, also: Sequence[int], limit: int) -> list[NearDocument] | None:
+        if self._conversation is None:
+            return None
+        message = {"op": "nearest", "query": self.query, "filters": told_filters(filters), "also": list(also)}
+        try:
+            if self._is_ahead:
+                self._is_ahead = False
+                self._conversation.answer(self._left)
+            answer: dict[str, Any] = self._conversation.call({**message, "limit": limit}, self._left)
+            return documents_from(answer["documents"])
+        except EmbedderUnavailable as failure:
+            self._give_up(failure)
+            return None
+
+    def _give_up(self, failure: EmbedderUnavailable | EmbeddingUnavailable) -> None:
+        reason = failure.reason if isinstance(failure, EmbedderUnavailable) else failure.code
+        self.reason = Reason.SEMANTIC_STARTING if reason == STARTING else Reason.SEMANTIC_UNAVAILABLE
+        logger.debug("A question was answered without vectors: %s", reason)
+        self.close()
+
+
+def begin(query: str) -> Asking:
+    """Send a question ahead. Never raises and hardly waits."""
+    return Asking(query)

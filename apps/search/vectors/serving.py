@@ -1,0 +1,50 @@
+"""What the embedder answers about vectors: operations of its desk (``settings.EMBEDDER_OPERATIONS``)."""
+
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from apps.search.embedding.frames import Message
+from apps.search.embedding.model import EmbeddingModel
+from apps.search.vectors.matrix import Matrix
+from apps.search.vectors.rows import row_of
+from apps.search.vectors.wire import filters_from, told_documents
+
+if TYPE_CHECKING:
+    from apps.search.embedding.desk import Desk
+
+_lock = Lock()
+_matrices: dict[tuple[str, int], Matrix] = {}
+
+
+def question(desk: "Desk", message: Message) -> Message:
+    """Embed a question ahead of the ``nearest`` that will ask with it; the desk remembers its vector."""
+    desk.query_vector(str(message["query"]), message)
+    return {}
+
+
+def nearest(desk: "Desk", message: Message) -> Message:
+    vector = desk.query_vector(str(message["query"]), message)
+    found = matrix_of(desk.model(message)).nearest(
+        vector,
+        filters_from(message["filters"]),
+        also=[int(key) for key in message.get("also", ())],
+        limit=int(message.get("limit", 200)),
+    )
+    return {"documents": told_documents(found)}
+
+
+def matrix_of(model: EmbeddingModel) -> Matrix:
+    """The vectors of a model in memory; those of another one are let go."""
+    row = row_of(model)
+    with _lock:
+        key = (model.key, row.pk)
+        if key not in _matrices:
+            _matrices.clear()
+            _matrices[key] = Matrix(row.pk, model.dimensions)
+        return _matrices[key]
+
+
+def forget() -> None:
+    """Begin anew, as a new process does."""
+    with _lock:
+        _matrices.clear()

@@ -1,0 +1,32 @@
+"""Embeddings switched on with a tiny model, and documents whose texts this room's tests tell themselves."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from apps.search.vectors import asking, serving
+from apps.search.vectors.texts import PassageText
+from tests.search.vectors.made import Embedder
+
+TEXTS: dict[str, PassageText] = {}
+
+
+def texts_of(stable_ids: Sequence[str]) -> dict[str, PassageText]:
+    return {key: TEXTS[key] for key in stable_ids if key in TEXTS}
+
+
+@pytest.fixture
+def embedder(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Embedder:
+    settings.EMBEDDING, settings.EMBEDDING_LOADER = "tiny", "tests.search.vectors.made"
+    serving.forget()
+    made = Embedder()
+    monkeypatch.setattr(asking, "Conversation", made.conversation)
+    return made
+
+
+@pytest.fixture
+def texts(settings: Any) -> dict[str, PassageText]:
+    settings.PASSAGE_TEXTS = ["tests.search.vectors.conftest.texts_of"]
+    TEXTS.clear()
+    return TEXTS
