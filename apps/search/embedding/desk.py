@@ -78,7 +78,7 @@ class Desk:
         operation = self._operations.get(str(message.get("op")))
         if operation is None:
             return {"error": "UNKNOWN_OPERATION"}
-        if operation not in (_ping, _health):
+        if operation not in (_ping, _health, _wake):  # A question keeps the process; being looked at does not.
             self.asked_at = time.monotonic()
         try:
             return operation(self, message)

@@ -103,7 +103,12 @@ def load_endpoint() -> EndpointModel:
             _("The embedding endpoint is not told."),
             hint=_("Set MEMRELAY_EMBEDDING_URL and MEMRELAY_EMBEDDING_MODEL."),
         )
-    model = EndpointModel(_client())
+    client = open_client()
+    try:
+        model = EndpointModel(client)
+    except EmbeddingUnavailable:
+        client.close()
+        raise
     remember(endpoint_key.subject(), str(model.dimensions))
     return model
 
@@ -114,7 +119,7 @@ def pause_before(tried: int, asked_for: float | None) -> float:
     return min(pause, LONGEST_PAUSE) * random.uniform(1.0, 1.25)  # noqa: S311 - spreads clients, keeps no secret
 
 
-def _client() -> httpx2.Client:
+def open_client() -> httpx2.Client:
     headers = {"User-Agent": f"MemRelay/{settings.VERSION}"}
     if settings.EMBEDDING_KEY:
         headers["Authorization"] = f"Bearer {settings.EMBEDDING_KEY}"

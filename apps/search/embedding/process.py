@@ -46,8 +46,10 @@ def run(listener: socket.socket) -> None:
     os.environ.update(ENVIRONMENT)
     be_modest()
     _let_commits_wait()
+    embedder = Embedder(listener)
+    embedder.end_on_sigterm()
     with process_lock(ROLE):
-        Embedder(listener).run()
+        embedder.run()
 
 
 class Embedder:
@@ -60,29 +62,35 @@ class Embedder:
         self.worked_at = time.monotonic()
         self.is_working = False
         self.visitors: queue.SimpleQueue[socket.socket] = queue.SimpleQueue()
+        self.bell, self.ringer = socket.socketpair()  # Wakes the thread that lets visitors in.
+
+    def end_on_sigterm(self) -> None:
+        self.ringer.setblocking(False)
+        signal.set_wakeup_fd(self.ringer.fileno())
+        signal.signal(signal.SIGTERM, lambda *_signal: self.stopping.set())
+
+    def stop(self) -> None:
+        self.stopping.set()
+        self.ringer.send(b"!")
 
     def run(self) -> None:
-        bell, ringer = socket.socketpair()
-        ringer.setblocking(False)
-        signal.set_wakeup_fd(ringer.fileno())
-        signal.signal(signal.SIGTERM, lambda *_signal: self.stopping.set())
         self.loading.start()
         for number in range(TALKERS):
             threading.Thread(target=self._talk, name=f"talking-{number}", daemon=True).start()
         worker = threading.Thread(target=self._work, name="embedding", daemon=True)
         worker.start()
         try:
-            self._receive(bell)
+            self._receive()
         finally:
             self.stopping.set()
             self.waking.set()
             worker.join(FAREWELL_SECONDS)  # A batch that is being embedded is not waited for; it is embedded again.
 
-    def _receive(self, bell: socket.socket) -> None:
+    def _receive(self) -> None:
         """Let visitors in until it is time to end. Those who come too late stay at the door, and start the next one."""
         self.listener.setblocking(False)
         while not self.stopping.is_set() and not self._is_idle():
-            ready, _writable, _failing = select.select([self.listener, bell], [], [], TICK_SECONDS)
+            ready, _writable, _failing = select.select([self.listener, self.bell], [], [], TICK_SECONDS)
             if self.listener in ready:
                 try:
                     self.visitors.put(self.listener.accept()[0])
