@@ -7,9 +7,11 @@ from types import TracebackType
 from typing import Any
 
 from apps.base.transactions import outside_transactions
+from apps.leases.locks import role_is_served
 from apps.search.embedding.errors import EmbedderUnavailable
 from apps.search.embedding.frames import BadFrame, Message, address_of, receive, send, socket_file
 
+ROLE = "embedder"  # Whose lock it holds while it runs.
 CONNECT_SECONDS = 0.5
 WAKE_SECONDS = 1.0
 
@@ -95,7 +97,9 @@ def _unavailable(failure: OSError | ValueError) -> EmbedderUnavailable:
 
 
 def ask_health(timeout: float = 1.0) -> Message:
-    """What the running embedder says of itself."""
+    """What the running embedder says of itself. One that rests is left alone: ``reason`` is ``resting``."""
+    if not role_is_served(ROLE):
+        raise EmbedderUnavailable(reason="resting")
     began = time.monotonic()
     with Conversation(timeout=timeout) as conversation:
         return conversation.call({"op": "health"}, max(0.1, timeout - (time.monotonic() - began)))

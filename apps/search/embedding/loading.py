@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from contextlib import suppress
 
 from apps.search.embedding import choice
 from apps.search.embedding.errors import EmbedderUnavailable, EmbeddingUnavailable
@@ -51,8 +52,9 @@ class Loading:
         except Exception as failure:  # A full disk, foreign weights: the next try may find it mended.
             model, trouble = None, EmbeddingUnavailable()
             logger.exception("The embedding model is not loaded: %s", type(failure).__name__)
+        with suppress(OSError):  # A full disk takes no note, and may be why.
+            choice.note_trouble(str(trouble or ""))
         with self._changed:
             self.model, self.trouble = model, trouble
             self._changed.notify_all()
-        choice.note_trouble(str(trouble or ""))
         return model is not None

@@ -17,12 +17,12 @@ from django.db import DatabaseError, connections
 from django.utils.module_loading import import_string
 
 from apps.leases.locks import process_lock
+from apps.search.embedding.client import ROLE
 from apps.search.embedding.desk import Desk
 from apps.search.embedding.errors import EmbedderUnavailable, EmbeddingUnavailable
 from apps.search.embedding.loading import Loading
 from apps.search.embedding.memory import be_modest, give_memory_back
 
-ROLE = "embedder"
 TALKERS = 8  # Threads for conversations; who comes when all talk waits in the queue.
 NICE = 19
 TICK_SECONDS = 1.0
