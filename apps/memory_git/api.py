@@ -17,3 +17,19 @@ route(router, "GET", "/git/commits/{commit}", selectors.memory_repository_commit
 route(router, "GET", "/git/repositories/{repository_id}/diff", selectors.memory_repository_diff)
 route(router, "GET", "/git/versions/{commit}/{path:resource_id}", selectors.memory_version_get)
 route(router, "POST", "/git/versions/{commit}/{path:resource_id}/restore", restore_services.memory_version_restore)
+route(router, "POST", "/git/repositories", restore_services.memory_repository_create)
+route(router, "POST", "/git/repositories/{repository_id}/restore", restore_services.memory_snapshot_restore, status=202)
+route(
+    router,
+    "POST",
+    "/git/repositories/{repository_id}/maintain",
+    restore_services.memory_repository_maintain,
+    status=202,
+)
+route(
+    router,
+    "POST",
+    "/git/repositories/{repository_id}/purge",
+    restore_services.memory_repository_archive_purge,
+    status=202,
+)

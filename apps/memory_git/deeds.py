@@ -14,14 +14,22 @@ from apps.base.errors import MemRelayError
 from apps.base.ids import new_id
 from apps.base.transactions import short_transaction
 from apps.memories import store
+from apps.memories.ledger.operations import close_operation
+from apps.memories.models import LogicalOperation
 from apps.memory_git.errors import DeedUnderWay
 from apps.memory_git.models import GitDeed, MemoryRepository
 from apps.operations.caller import Caller
 
 DOINGS: dict[str, str] = {
     "baseline": "apps.memory_git.baseline.run",
+    "snapshot": "apps.memory_git.snapshots.run",
+    "archive": "apps.memory_git.archiving.archive",
+    "purge": "apps.memory_git.archiving.purge",
+    "maintenance": "apps.memory_git.maintenance.run",
+    "migration": "apps.memory_git.migrating.run",
 }
 MOST_ATTEMPTS = 5
+PATIENT = frozenset({"baseline", "archive"})  # Nobody waits for the answer, and nobody would ask again.
 UNFINISHED = (GitDeed.State.WAITING, GitDeed.State.RUNNING)
 logger = logging.getLogger(__name__)
 
@@ -80,7 +88,7 @@ def run_deed(deed_id: str) -> None:
     try:
         result = doing(deed)
     except MemRelayError as failure:
-        again = failure.retryable and deed.attempts < MOST_ATTEMPTS
+        again = failure.retryable and (deed.attempts < MOST_ATTEMPTS or deed.kind in PATIENT)
         _end(deed, GitDeed.State.WAITING if again else GitDeed.State.FAILED, code=failure.code, error=str(failure))
     except OSError as failure:
         logger.exception("The Git job %s failed at the disk.", deed.pk)
@@ -107,6 +115,9 @@ def _end(
     deed: GitDeed, state: str, *, result: Mapping[str, Any] | None = None, code: str = "", error: str = ""
 ) -> None:
     now = clock.now()
+    if state == GitDeed.State.FAILED:
+        for operation in LogicalOperation.objects.filter(job_id=deed.pk, state=LogicalOperation.OPEN):
+            close_operation(operation, LogicalOperation.PARTIAL)  # What it brought stands, as a part of a deed.
     GitDeed.objects.filter(pk=deed.pk).update(
         state=state,
         result=dict(result or {}),

@@ -116,3 +116,10 @@ class StrategyNeedsPlan(MemRelayError):
     status = 409
     sentence = _("There are repositories of the strategy {strategy} already.")
     hint = _("memory_repository_migrate_plan shows what changing it would do; memory_repository_migrate does it.")
+
+
+class RepositoryArchived(MemRelayError):
+    code = "GIT_REPOSITORY_ARCHIVED"
+    status = 409
+    sentence = _("The repository {repository_id} belongs to a deleted workspace: it can be read, not written.")
+    hint = _("memory_version_restore with to_project_id brings a document of it into another workspace.")

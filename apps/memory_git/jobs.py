@@ -1,17 +1,25 @@
 """What django-q2 calls by dotted path, and what the keeper asks for. May run twice, may be killed anywhere."""
 
+import logging
+
 from django.conf import settings
 
 from apps.base.bells import ring
+from apps.base.errors import MemRelayError
 from apps.leases.held import slot_key
 from apps.leases.selectors import is_held
 from apps.leases.services import slot
+from apps.memory_git.binding import due
 from apps.memory_git.committing import commit_root, roots_waiting
 from apps.memory_git.deeds import deeds_waiting, run_deed
+from apps.memory_git.maintenance import grown, maintain
+from apps.memory_git.models import MemoryRepository
+from apps.memory_git.pushing import push
 from apps.memory_git.switch import is_enabled
 
 WORK = "apps.memory_git.jobs.work"
 SLOT = "git"
+logger = logging.getLogger(__name__)
 
 
 def work() -> None:
@@ -22,17 +30,32 @@ def work() -> None:
 
 
 def work_here() -> None:
-    """Deeds first: what they change, commits come after."""
+    """Deeds first: what they change, commits come after. A push comes last, and one at a time: it waits for a network."""
     while True:
         if waiting := deeds_waiting():
             run_deed(waiting[0])
-        elif not any([commit_root(root) for root in _roots()]):
+        elif any([commit_root(root) for root in _roots()]):
+            continue
+        elif behind := due():
+            push(behind[0])
+        elif large := grown():
+            maintain_or_wait(large)
+        else:
             return
+
+
+def maintain_or_wait(repository: MemoryRepository) -> None:
+    """Pack what has grown. Where that fails it is tried again after as much growth; nothing else is held up."""
+    try:
+        maintain(repository)
+    except MemRelayError:
+        logger.exception("The repository %s could not be packed.", repository.name)
+        MemoryRepository.objects.filter(pk=repository.pk).update(loose=0)
 
 
 def ring_for_waiting() -> str:
     """Ring if something waits and nobody is at it; answers whether by the path that was rung."""
-    if not (deeds_waiting() or _roots()):
+    if not (deeds_waiting() or _roots() or due()):
         return ""
     if all(is_held(slot_key(SLOT, number)) for number in range(settings.SLOTS[SLOT])):
         return ""

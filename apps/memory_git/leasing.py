@@ -6,6 +6,7 @@ from contextlib import ExitStack, contextmanager
 from apps.leases.errors import ScopeBusy
 from apps.leases.held import Held, exclusive_key
 from apps.leases.services import holding
+from apps.memories.ledger.scan import scan
 from apps.memories.ledger.sweep import sweep
 from apps.memories.models import FileIntent, Scope
 from apps.memory_git.errors import FilePending
@@ -15,9 +16,13 @@ from apps.memory_git.errors import FilePending
 def whole(scope_keys: Iterable[str], *, work: str) -> Iterator[Sequence[Held]]:
     """Hold the exclusive leases of scopes, in the order of their keys, with every acknowledged write on disk.
 
+    What was edited outside is taken in first.
+
     Raises ``ScopeBusy`` where somebody has one, ``FilePending`` where a file cannot be written.
     """
     keys = sorted(set(scope_keys))
+    for key in keys:
+        scan(key)
     with ExitStack() as stack:
         held = []
         for key in keys:

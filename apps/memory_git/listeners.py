@@ -10,10 +10,12 @@ from apps.base.ids import new_id
 from apps.changes.models import Change
 from apps.memories.ledger.operations import mark_closed
 from apps.memories.models import LogicalOperation
+from apps.memory_git.models import GitDeed, Strategy
 from apps.memory_git.roots import root_of
 from apps.memory_git.switch import strategy_if_on
 
 ABOUT_SCOPES = ("project", "profile")
+ENDINGS = ("workspace.deleted", "workspace.merged", "profile.deleted")
 _QUEUE = """
     INSERT INTO memory_git_gitsyncjob
         (operation_id, root, subject_id, action, state, "commit", attempts, error_code, created_at)
@@ -36,6 +38,8 @@ def queue_commit(changes: Sequence[Change]) -> None:
             continue
         seen.add((operation_id, root))
         subject = change.scope_key if is_about_scope else change.stable_id
+        if change.kind in ENDINGS and strategy == Strategy.PER_WORKSPACE:
+            _leave_to_archive(change, root)
         with connection.cursor() as cursor:
             cursor.execute(_QUEUE, [operation_id, root, subject, change.kind, change.at])
     if seen:
@@ -56,3 +60,14 @@ def _described(change: Change) -> str:
     mark_closed(operation, now)
     operation.save(force_insert=True)
     return operation.pk
+
+
+def _leave_to_archive(change: Change, root: str) -> None:
+    """The repository of what has ended moves away once its last commit is made (GIT-065)."""
+    GitDeed.objects.create(
+        id=new_id("git"),
+        kind="archive",
+        arguments={"root": root, "scope_key": change.scope_key},
+        actor=change.actor,
+        profile=change.profile,
+    )

@@ -1,5 +1,6 @@
-"""Restoring one document, and everything of a repository."""
+"""Restoring one document and everything of a repository; making, packing and purging repositories."""
 
+from apps.base.bells import hurry
 from apps.memories import ledger
 from apps.memories.doors import memory_for, scope_for
 from apps.memories.errors import MemoryUnknown
@@ -8,9 +9,23 @@ from apps.memories.ledger.record import Change
 from apps.memories.models import Resource
 from apps.memories.schemas import AnyRevision, ProjectRef, Reason, RequestId, SavedOut, ScopeRef
 from apps.memories.services.deeds import Within, first_saved, once, saved
+from apps.memory_git.deeds import start
+from apps.memory_git.errors import NotArchived, RepositoryArchived
+from apps.memory_git.models import MemoryRepository
+from apps.memory_git.repositories import ensure
 from apps.memory_git.restoring import ACTION, RestoreVersion, by_git
-from apps.memory_git.schemas import CommitRef, RepositoryOrAll, ResourceId
-from apps.memory_git.selectors import version_for
+from apps.memory_git.roots import root_of
+from apps.memory_git.schemas import (
+    CommitRef,
+    GitDeedOut,
+    NewRepositoryScope,
+    RepositoryId,
+    RepositoryOrAll,
+    RepositoryOut,
+    ResourceId,
+)
+from apps.memory_git.selectors import commit_for, deed_out, repository_for, repository_out, version_for
+from apps.memory_git.switch import chosen
 from apps.operations.caller import Caller, Right
 from apps.operations.features import Feature
 from apps.operations.operation import Effect, operation
@@ -60,6 +75,56 @@ def memory_version_restore(
 
     arguments = {"resource_id": version.stable_id, "commit": row.sha, "scope": scope_key, "revision": revision}
     return once(caller, "memory_version_restore", request_id, arguments, SavedOut, do, first_saved)
+
+
+@operation(needs=Right.ADMINISTER, answers=GitDeedOut, effect=Effect.CHANGES, feature=Feature.MEMORY_GIT)
+def memory_snapshot_restore(
+    caller: Caller, *, repository_id: RepositoryId, commit: CommitRef, reason: Reason = ""
+) -> GitDeedOut:
+    """Bring everything of a repository back as a commit holds it: new revisions and one new commit, no history is rewritten.
+
+    While it lasts, writes to its range are answered SCOPE_BUSY. The tree is checked whole before anything changes.
+    The answer is a job: git_job_get tells how far it is.
+    """
+    repository = _usable(caller, repository_id)
+    row = commit_for(caller, commit, repository.pk)
+    return deed_out(start(caller, "snapshot", {"commit": row.sha, "reason": reason}, repository=repository))
+
+
+@operation(needs=Right.ADMINISTER, answers=GitDeedOut, effect=Effect.DESTROYS)
+def memory_repository_archive_purge(caller: Caller, *, repository_id: RepositoryId) -> GitDeedOut:
+    """Remove the Git history of a deleted workspace for good. Nothing brings it back; the database's revisions stay."""
+    repository = repository_for(caller, repository_id)
+    if repository.archived_at is None:
+        raise NotArchived(repository_id=repository_id)
+    return deed_out(start(caller, "purge", {"name": repository.name}, repository=repository))
+
+
+@operation(needs=Right.ADMINISTER, answers=GitDeedOut, effect=Effect.CHANGES, feature=Feature.MEMORY_GIT)
+def memory_repository_maintain(caller: Caller, *, repository_id: RepositoryId) -> GitDeedOut:
+    """Pack a repository now, which makes it small and quick. The server does so by itself from time to time."""
+    return deed_out(start(caller, "maintenance", {}, repository=_usable(caller, repository_id)))
+
+
+@operation(
+    needs=Right.ADMINISTER, answers=RepositoryOut, effect=Effect.ADDS, repeatable=True, feature=Feature.MEMORY_GIT
+)
+def memory_repository_create(
+    caller: Caller, *, scope: NewRepositoryScope = "", project_id: ProjectRef = ""
+) -> RepositoryOut:
+    """Make sure that a scope has its local repository, and commit what waits for it. Scopes get theirs by themselves too."""
+    strategy = chosen().strategy
+    scope_key = scope_for(caller, scope, project_id)
+    repository = ensure(root_of(strategy, scope_key), strategy, scope_key)
+    hurry()
+    return repository_out(repository)
+
+
+def _usable(caller: Caller, repository_id: str) -> MemoryRepository:
+    repository = repository_for(caller, repository_id)
+    if repository.archived_at is not None:
+        raise RepositoryArchived(repository_id=repository_id)
+    return repository
 
 
 def _home(caller: Caller, stable_id: str, scope_key: str) -> str:

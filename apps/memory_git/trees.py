@@ -91,10 +91,11 @@ def entries_of(store: BaseObjectStore, tree: bytes) -> list[Entry]:
 
 
 @outside_transactions
-def validated(store: BaseObjectStore, tree: bytes, *, scope_key: str = "") -> Tree:
+def validated(store: BaseObjectStore, tree: bytes, *, scope_key: str = "", strict: bool = True) -> Tree:
     """The documents of a tree: of one scope's repository, or (without a scope) of the one that holds everything.
 
-    Raises ``UnsafeTree``.
+    Raises ``UnsafeTree``. A tree of our own may hold heads with a line that cannot be read, as the ledger keeps them: it
+    is not looked at ``strict``.
     """
     walk = _Walk(store)
     found, seen = Tree(), dict[str, str]()
@@ -107,7 +108,7 @@ def validated(store: BaseObjectStore, tree: bytes, *, scope_key: str = "") -> Tr
         if not scope or any(part.startswith(".") for part in path.split("/")):
             found.ignored.append(entry.path)
             continue
-        document = _document(walk.content(entry), entry, scope, path)
+        document = _document(walk.content(entry), entry, scope, path, strict)
         if (twin := seen.setdefault(document.stable_id, entry.path)) != entry.path:
             raise UnsafeTree(problem=Problem.DUPLICATE_ID.value, path=f"{twin}, {entry.path}")
         found.documents.append(document)
@@ -128,12 +129,12 @@ def _scoped(path: str, scope_key: str) -> tuple[str, str]:
     return scope_key, path
 
 
-def _document(content: bytes, entry: Entry, scope_key: str, path: str) -> Document:
+def _document(content: bytes, entry: Entry, scope_key: str, path: str, strict: bool) -> Document:
     try:
         _parts, metadata = frontmatter.parse(content)
     except frontmatter.NotUtf8:
         raise UnsafeTree(problem=Problem.NOT_TEXT.value, path=entry.path) from None
-    if metadata.problems:
+    if metadata.problems and strict:
         raise UnsafeTree(problem=Problem.BROKEN_FRONTMATTER.value, path=entry.path)
     facts = documents.read_facts(content, fallback_title=path.rpartition("/")[2].removesuffix(".md"))
     if not facts.stable_id:
@@ -219,12 +220,12 @@ def problem_of(name: bytes) -> Problem | None:
         return Problem.BAD_NAME
     if len(name) > LONGEST_NAME:
         return Problem.NAME_TOO_LONG
-    if not validate_path_element_ntfs(name) or not validate_path_element_hfs(name):
-        return Problem.DOTGIT
     try:
         text = name.decode()
     except UnicodeDecodeError:
         return Problem.NOT_UTF8
+    if not validate_path_element_ntfs(name) or not validate_path_element_hfs(name):
+        return Problem.DOTGIT
     if any(unicodedata.category(character) in ("Cc", "Cf", "Cs") for character in text):
         return Problem.CONTROL_CHARACTER
     if text != text.rstrip(" ."):
