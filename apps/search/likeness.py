@@ -15,23 +15,28 @@ from apps.search.tokens import Kind, tokens
 
 CHARACTERS = 2_000  # So much of a text is compared.
 BEGINNING = 6  # deploy, deployed, deployment: words with the same beginning count as one here.
-STRICT, CONTAINED = 0.5, 0.67  # Shared of all words, or of the shorter text's.
+STRICT, CONTAINED = 0.5, 0.66  # Shared of all words, or of the shorter text's.
 LOOSE, LOOSELY_CONTAINED = 0.3, 0.5
 LENGTHS = 3  # A text that is so many times longer says more than the other one.
 MANY = 4  # From so many alike texts on, what nearly all say is the fact.
 NEARLY_ALL, HALF, HARDLY_ANY = 0.75, 0.5, 0.1
-MOSTLY = 0.4
+# So much of a text must be the fact. A figure in the fact (a day, a port) makes it more than a common subject.
+MOSTLY, MOSTLY_OF_A_FIGURE = 0.6, 0.4
+LEAST_FACT = 3  # Words; two alike words are a subject, of which many different things can be said.
 
 _NOT = frozenset("not no never none neither nor without cannot cant dont doesnt didnt isnt arent wasnt werent wont "
                  "wouldnt shouldnt mustnt couldnt hasnt havent hadnt nobody nowhere".split())  # fmt: skip
 _NOT_IN_CHINESE = re.compile(
     "不(?!同|错|少|断|仅|过|久|如|管|足)|没有|没(?!事|错)|未(?!来)|勿|禁止|切勿|别(?!的|人|名)"
 )
+_NO_APOSTROPHE = str.maketrans("", "", "'\u2018\u2019\u02bc")
 _CHINESE_FIGURE = re.compile("[二三四五六七八九十百千两]")
 _FIGURES = frozenset("two three four five six seven eight nine ten eleven twelve twenty thirty fifty hundred thousand "
                      "monday tuesday wednesday thursday friday saturday sunday january february march april june july "
                      "august september october november december".split())  # fmt: skip
 _FIGURE_STEMS = frozenset(word[:BEGINNING] for word in _FIGURES)
+# "Note 12: ...", "... (take 3)": numbering says nothing of the fact.
+_NUMBERING = re.compile(r"\A\W*(?:[^\W\d]+ )?#?\d+[:.)\]]\s+|\s*[(\[](?:[^\W\d]+ )?#?\d+[)\]]\W*\Z")
 _SENTENCE = re.compile(r"[.!?。！？:：\n]\s*\Z")
 
 
@@ -59,8 +64,9 @@ def said(text: str) -> Said:
     order: list[str] = []
     figures: set[str] = set()
     names: set[str] = set()
-    negations = len(_NOT_IN_CHINESE.findall(text[:CHARACTERS]))
-    for token in tokens(text[:CHARACTERS]):
+    text = _NUMBERING.sub("", text[:CHARACTERS].strip())
+    negations = len(_NOT_IN_CHINESE.findall(text))
+    for token in tokens(text):
         word = token.text
         if token.kind in (Kind.NAME, Kind.SIGN):
             continue
@@ -69,9 +75,9 @@ def said(text: str) -> Said:
                 order.append(word)
                 figures.update(_CHINESE_FIGURE.findall(word))
             continue
-        if word in _NOT:
-            negations += 1
         surface = text[token.start : token.end]
+        if surface.casefold().translate(_NO_APOSTROPHE) in _NOT:  # Not its stem: that of "note" is "not".
+            negations += 1
         if surface.casefold() in COMMON or word in COMMON:
             continue
         short = word[:BEGINNING] if word.isalpha() else word
@@ -154,6 +160,12 @@ def _many(texts: Sequence[Said], members: Sequence[int]) -> list[Group]:
     figures = Counter(figure for place in members for figure in texts[place].figures)
     core = {word for word, count in counts.items() if count >= NEARLY_ALL * len(members)}
     core |= {figure for figure, count in figures.items() if count >= HALF * len(members)}
+    has_figure = bool(core & figures.keys())
+    if len(core) < LEAST_FACT or (
+        not has_figure and sum(bool(texts[p].figures) for p in members) >= HALF * len(members)
+    ):
+        return _few(texts, members)  # One subject, or a row of figures: each says something of its own.
+    mostly = MOSTLY_OF_A_FIGURE if has_figure else MOSTLY
     mostly_negated = sum(texts[place].is_negated for place in members) > len(members) / 2
     agreeing, dissenting, others = [], [], []
     for place in members:
@@ -162,7 +174,7 @@ def _many(texts: Sequence[Said], members: Sequence[int]) -> list[Group]:
         own = [word for word in text.words if counts[word] <= max(1, HARDLY_ANY * len(members))]
         if text.is_negated != mostly_negated or (core - have and own):
             dissenting.append(place)
-        elif core - have or len(core & have) < MOSTLY * len(text.words):
+        elif core - have or len(core & have) < mostly * sum(word in core or not word.isdigit() for word in text.words):
             others.append(place)
         else:
             agreeing.append(place)

@@ -42,3 +42,50 @@ def test_a_different_fact_in_the_same_words_clashes(one: str, other: str) -> Non
 def test_different_things_are_not_alike(one: str, other: str) -> None:
     assert not is_alike(said(one), said(other), loosely=True)
     assert len(fold([said(one), said(other)])) == 2
+
+
+MAYA = [
+    "Maya works at Acme",
+    "Maya Lindqvist is employed by Acme",
+    "Acme is Maya's employer",
+    "Maya works for Acme as an engineer",
+    "Maya works at Beta Corp",
+]
+PORTS = [
+    "The staging server listens on port 8081.",
+    "Note 2: Staging server port is 8081.",
+    "Port of the staging server: 8081 (note 3)",
+    "On staging the server uses port 8081",
+    "The staging server listens on port 9090.",
+]
+TOPIC = [
+    "The team deploys to production with Ansible.",
+    "Production deploys need two approvals.",
+    "We deploy production from the main branch.",
+    "A production deploy takes twelve minutes.",
+    "Production deploys are announced in the ops channel.",
+]
+SERIES = [f"Backup of {month}: {size} GB on the storage box" for month, size in
+          (("January", 340), ("February", 350), ("March", 352), ("April", 361), ("May", 370))]  # fmt: skip
+
+
+@pytest.mark.parametrize("wordings", [MAYA, PORTS], ids=["names", "figures"])
+def test_many_wordings_fold_into_one_and_the_contradiction_stands_beside_it(wordings: list[str]) -> None:
+    groups = fold([said(text) for text in wordings])
+    assert [group.leader for group in groups] == [0, len(wordings) - 1]
+    assert len(groups[0].alike) == len(wordings) - 2 and groups[0].contradicts == [len(wordings) - 1]
+
+
+@pytest.mark.parametrize("texts", [TOPIC, SERIES], ids=["one subject", "a row of figures"])
+def test_different_facts_of_one_subject_are_all_kept(texts: list[str]) -> None:
+    assert [group.leader for group in fold([said(text) for text in texts])] == list(range(len(texts)))
+
+
+def test_a_note_is_no_negation() -> None:
+    assert not said("Note this").is_negated and said("Do not do this").is_negated and said("don’t do this").is_negated
+    assert said("不要这样做").is_negated and not said("这是不同的做法").is_negated
+
+
+def test_texts_without_words_are_only_like_themselves() -> None:
+    assert is_alike(said(""), said("")) and not is_alike(said(""), said("deploy"))
+    assert len(fold([said("!"), said("deploy"), said("...")])) == 2
