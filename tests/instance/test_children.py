@@ -101,3 +101,53 @@ def test_a_port_is_opened_and_the_reason_told_where_it_cannot_be():
         listen("no such host", 8765)
     with pytest.raises(CannotListen, match="There is no port 70000"):
         listen("127.0.0.1", 70000)
+
+
+@pytest.fixture
+def guest():
+    """A child that is started when somebody wants it."""
+    wanted: list[int] = []
+    one = Child("guest", sleep, is_wanted=lambda: bool(wanted))
+    one.wanted = wanted
+    yield one
+    one.kill()
+
+
+def test_one_that_nobody_wants_rests(guest):
+    assert guest.state == "resting"
+    assert not guest.is_due()
+    guest.wanted.append(1)
+    assert guest.is_due()
+    guest.start()
+    assert guest.state == "running"
+    assert not guest.is_due()
+
+
+def test_a_clean_end_of_one_that_is_started_when_wanted_is_rest_and_no_trouble(guest):
+    guest.work = bool
+    guest.start()
+    wait_for(guest)
+    assert guest.has_come_to_rest()
+    guest.rest()
+    assert (guest.state, guest.deaths, guest.pid) == ("resting", 0, 0)
+
+
+def test_one_that_dies_while_it_is_needed_starts_once_more_and_then_when_it_is_wanted(guest):
+    for is_due in (True, False):
+        guest.start()
+        os.kill(guest.pid, signal.SIGKILL)
+        wait_for(guest)
+        assert not guest.has_come_to_rest()
+        guest.put_down(guest.trouble())
+        guest.next_start = 0.0
+        assert guest.is_due() is is_due
+    guest.wanted.append(1)
+    assert guest.is_due()
+
+
+def test_a_clean_end_of_any_other_child_is_trouble(child):
+    child.work = bool
+    child.start()
+    wait_for(child)
+    assert not child.has_come_to_rest()
+    assert child.trouble() == "it ended with exit code 0"
