@@ -11,6 +11,7 @@ from apps.instance.schemas import (
     Features,
     ModelConnection,
     Named,
+    SemanticOut,
     ToolsetOut,
 )
 from apps.llm.selectors import connection_state
@@ -19,6 +20,7 @@ from apps.operations.features import Feature, is_on
 from apps.operations.operation import OPERATIONS
 from apps.operations.served import TOOLSETS, list_tokens, served_tools, tools_of
 from apps.profiles.models import Profile
+from apps.search.vectors.state import semantic_state
 from apps.workspaces.models import WorkspaceType
 
 BEGIN_WITH = [
@@ -74,11 +76,14 @@ def _features() -> Features:
             _("Not enabled. context_get combines memories and checkpoints directly; nothing is missing."),
         ),
         memory_git=_switch(Feature.MEMORY_GIT, _("Not enabled. Every revision is kept in the history all the same.")),
-        semantic_search=FeatureOut(
-            on=False, reason=_("This version searches by words; it has no search by meaning yet.")
-        ),
+        semantic_search=_semantic_search(),
         text_search=FeatureOut(on=True),
     )
+
+
+def _semantic_search() -> SemanticOut:
+    state, reason = semantic_state()
+    return SemanticOut(on=state == "available", state=state, reason=reason)
 
 
 def _switch(feature: Feature, reason: str) -> FeatureOut:

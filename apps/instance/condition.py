@@ -5,15 +5,18 @@ from typing import Literal
 from django.conf import settings
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from apps.instance.attention import TROUBLED
 from apps.instance.health import OK, readiness
 from apps.instance.schemas import HealthOut, HealthPart, State
+from apps.memories.doors import visible_scopes
 from apps.memories.models import Scope
 from apps.memories.scopes import may_see
 from apps.operations.caller import Caller
 from apps.operations.features import Feature, is_on
+from apps.search.vectors.queue import COUNTED_TO, pending
+from apps.search.vectors.state import semantic_state
 
 NAMES: dict[str, Promise] = {
     "database": gettext_lazy("Database"),
@@ -54,7 +57,7 @@ def health_of(caller: Caller) -> HealthOut:
     if all(part.part != "database" or part.state == "ok" for part in parts):
         parts.append(_folder(caller))
     parts += [_feature("curation", is_on(Feature.CURATION)), _feature("memory_git", is_on(Feature.MEMORY_GIT))]
-    parts.append(_feature("semantic_search", False))
+    parts.append(_semantic_search(caller))
     return HealthOut(state=_worst(parts), version=settings.VERSION, parts=parts)
 
 
@@ -81,6 +84,17 @@ def _folder(caller: Caller) -> HealthPart:
 def _feature(part: str, on: bool) -> HealthPart:
     detail = _("It is on.") if on else _("It is not enabled.")
     return HealthPart(part=part, name=str(NAMES[part]), state="ok" if on else "off", detail=detail)
+
+
+def _semantic_search(caller: Caller) -> HealthPart:
+    """Text search needs none of it, so that trouble here is a warning, no failure."""
+    word, reason = semantic_state()
+    state: State = "off" if word == "off" else "warning" if word == "failing" else "ok"
+    detail = reason or _("It works.")
+    if word != "off" and (waiting := pending(visible_scopes(caller))):
+        told = ngettext("{count} text waits to be embedded.", "{count} texts wait to be embedded.", waiting)
+        detail = f"{detail} {told.format(count=waiting if waiting < COUNTED_TO else f'{COUNTED_TO}+')}"
+    return HealthPart(part="semantic_search", name=str(NAMES["semantic_search"]), state=state, detail=detail)
 
 
 def _worst(parts: list[HealthPart]) -> Literal["ok", "degraded", "failed"]:

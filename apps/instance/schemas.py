@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from apps.llm.schemas import ConnectionState
 from apps.memories.schemas import MemoryItem
 from apps.operations.words import Moment
+from apps.search.vectors.state import SemanticState
 
 LatestLimit = Annotated[
     int, Field(ge=0, le=50, description="Most of the latest memories, checkpoints and jobs to show.")
@@ -33,10 +34,16 @@ class FeatureOut(BaseModel):
     reason: str = ""
 
 
+class SemanticOut(FeatureOut):
+    """``on`` while questions are answered by meaning; text search works in every state."""
+
+    state: SemanticState
+
+
 class Features(BaseModel):
     curation: FeatureOut
     memory_git: FeatureOut
-    semantic_search: FeatureOut
+    semantic_search: SemanticOut
     text_search: FeatureOut
 
 

@@ -62,6 +62,9 @@ ANSWERS = {
 # What a connection bound to another workspace meets, where the arguments alone do not say it.
 BOUND_ELSEWHERE = {
     "bell_release": REFUSED,
+    "embedding_rebuild": REFUSED,
+    "embedding_resume": REFUSED,
+    "embedding_stop": REFUSED,
     "project_create": "WORKSPACE_MISMATCH",
     "project_resolve_or_create": "WORKSPACE_MISMATCH",
     "usage_profile_delete": REFUSED,
