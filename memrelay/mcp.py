@@ -1,14 +1,17 @@
 """The MCP server: every room's tools gathered into toolsets, and the resources. ``asgi.py`` serves it."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import mcp_types as wire
 from django.conf import settings
+from django.utils import translation
 from mcp.server import Server
 from mcp.server.context import ServerRequestContext
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -24,6 +27,7 @@ from apps.instance import mcp as instance
 from apps.instance.selectors import capabilities_get, dashboard_get
 from apps.llm import mcp as llm
 from apps.memories import mcp as memories
+from apps.memories.selectors import memory_index_get
 from apps.memory_git import mcp as memory_git
 from apps.operations.caller import Caller
 from apps.operations.mcp import Tool, as_json, no_such_tool, refusal
@@ -35,7 +39,11 @@ from apps.recall import mcp as recall
 from apps.workspaces import mcp as workspaces
 from memrelay.threads import Threads
 
+log = logging.getLogger(__name__)
+
 VISIT = "memrelay.visit"
+# The index of the caller who is being greeted: the server is one for all, its words to each are not.
+INDEX: ContextVar[str] = ContextVar("index", default="")
 Context = ServerRequestContext[Any, Any]
 
 INSTRUCTIONS = """\
@@ -84,6 +92,7 @@ RESOURCES = {
     for resource in [
         Resource("memrelay://capabilities", capabilities_get, "What this server can do"),
         Resource("memrelay://dashboard", dashboard_get, "How this server is doing"),
+        Resource("memrelay://index", memory_index_get, "What is remembered", "text/markdown", as_text),
         Resource(
             "memrelay://agent-prompt", agent_prompt_get, "How an agent should use MemRelay", "text/markdown", as_text
         ),
@@ -99,6 +108,19 @@ def rooms_tools() -> tuple[Tool, ...]:
     return tuple(tool for room in ROOMS for tool in room.TOOLS)
 
 
+class Greeting(Server[Any]):
+    """The SDK's server, whose instructions end with the caller's own index (D-23: there is no session to keep it in)."""
+
+    @property
+    def instructions(self) -> str:
+        index = INDEX.get()
+        return f"{INSTRUCTIONS}\n\n{index}" if index else INSTRUCTIONS
+
+    @instructions.setter
+    def instructions(self, text: str | None) -> None:
+        """The SDK sets what it was given, which is nothing."""
+
+
 class McpServer:
     """The tools and resources over Streamable HTTP, without sessions: any process answers any request (D-23)."""
 
@@ -107,11 +129,10 @@ class McpServer:
         self.tools = toolbox.by_name | {tool.name: tool for tool in toolbox.tools()}
         self.lists = {toolset: tools_list(self.tools.values(), toolset) for toolset in TOOLSETS}
         self.threads = Threads(settings.WEB_THREADS)
-        self.server = Server(
+        self.server = Greeting(
             "MemRelay",
             version=settings.VERSION,
             title="MemRelay",
-            instructions=INSTRUCTIONS,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
             on_list_resources=self._list_resources,
@@ -172,6 +193,18 @@ def read(resource: Resource, caller: Caller) -> str:
         return resource.render(resource.operation.answer(caller, {}))
     except MemRelayError as error:
         raise MCPError(code=wire.INVALID_PARAMS, message=str(error), data={"error": error.as_dict()}) from error
+
+
+def index_for(caller: Caller) -> str:
+    """What the caller may know of, in one line each. A session begins without it where that fails."""
+    try:
+        with translation.override(caller.language):
+            return memory_index_get(caller).text
+    except MemRelayError:
+        return ""  # Who may not read is told of nothing.
+    except Exception:
+        log.exception("A session begins without the index.")
+        return ""
 
 
 def visit_of(request: Context) -> Visit:

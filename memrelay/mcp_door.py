@@ -24,7 +24,7 @@ from apps.operations.mcp import internal
 from apps.operations.served import TOOLSETS
 from apps.workspaces.selectors import project_for
 from memrelay.logs import REQUEST_ID
-from memrelay.mcp import VISIT, McpServer, Visit
+from memrelay.mcp import INDEX, VISIT, McpServer, Visit, index_for
 from memrelay.middleware import SOUND_ID
 
 log = logging.getLogger(__name__)
@@ -35,6 +35,9 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Headers = list[tuple[bytes, bytes]]
 
+# A session begins: what it is told of is looked up then, and only then.
+GREETED = re.compile(rb'"method"\s*:\s*"(?:initialize|server/discover)"')
+GREETING_BYTES = 64 * 1024
 PATH = re.compile(r"/mcp(?:/projects/(?P<project>[^/]+))?/?")
 
 
@@ -87,9 +90,12 @@ class McpDoor:
         headers = dict(scope["headers"])
         answer = _Answer(send, _request_id(headers))
         mark = REQUEST_ID.set(answer.request_id)
+        index = None
         try:
             scope[VISIT] = await self._visit(scope, headers, answer.request_id)
             body = await _body(receive)
+            if GREETED.search(body, 0, GREETING_BYTES):
+                index = INDEX.set(await self.server.threads.run(index_for, scope[VISIT].caller))
             await self.server.sessions_for(body).handle_request(scope, _from(body, receive), answer.send)
         except ClientDisconnect:
             return
@@ -100,6 +106,8 @@ class McpDoor:
             await answer.fail()
         finally:
             REQUEST_ID.reset(mark)
+            if index is not None:
+                INDEX.reset(index)
 
     async def _visit(self, scope: Scope, headers: dict[bytes, bytes], request_id: str) -> Visit:
         if scope["method"] != "POST":

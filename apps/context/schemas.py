@@ -106,7 +106,10 @@ class LeftOut(BaseModel):
 
 
 class ContextOut(BaseModel):
-    """What to read first, within a token budget: the most settled and the nearest first, nothing twice."""
+    """What to read first, within a token budget: the most settled and the nearest first, nothing twice.
+
+    ``index`` names further memories, one line each.
+    """
 
     workspace: WorkspaceContext
     profile: ProfileContext
@@ -115,6 +118,7 @@ class ContextOut(BaseModel):
     checkpoint: CheckpointContext | None
     memories: list[ContextMemory]
     changes: list[ContextChange]
+    index: str
     left_out: LeftOut
     outside_changes_pending: bool
     tokens: int

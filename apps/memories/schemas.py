@@ -368,6 +368,14 @@ class TimelineOut(Answer):
     next_cursor: str = ""
 
 
+class IndexOut(Answer):
+    """The index as a text, with how many memories it shows and how many it leaves out (those to 1,000 in a scope)."""
+
+    text: str
+    shown: int
+    left_out: int
+
+
 class LinkedMemory(Answer):
     """The other end of a link."""
 

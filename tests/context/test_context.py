@@ -1,6 +1,7 @@
 """``context_get``: what an agent reads first, within its budget."""
 
 import json
+import re
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -177,7 +178,9 @@ def test_the_budget_is_never_exceeded_whatever_lies_there(world: World, tokens: 
     assert cost(answer) <= answer["tokens"] <= tokens
     assert answer["workspace"]["project_id"] == project
     assert answer["left_out"]["how"] or tokens == 20000
-    assert len(answer["memories"]) + answer["left_out"]["memories"] == 40
+    named = answer["index"].count("\n- ")
+    assert len(answer["memories"]) + named + answer["left_out"]["memories"] == 40
+    assert named or tokens < 900 or tokens == 20000
 
 
 def test_the_budget_is_used_and_not_wasted(world: World) -> None:
@@ -188,6 +191,30 @@ def test_the_budget_is_used_and_not_wasted(world: World) -> None:
     bob.call("memory_save_many", memories=items, project_id=project)
 
     assert 5700 < context(bob, project_id=project)["tokens"] <= 6000
+
+
+def test_the_index_names_what_is_not_here_otherwise_and_nothing_twice(world: World) -> None:
+    bob, project = world.bobs_agent, world.workspace.pk
+    items = [{"title": f"Fact {number}", "body": "Some words that matter. " * 6} for number in range(60)]
+    bob.call("memory_save_many", memories=items, project_id=project)
+    secret = bob.call("memory_save", title="Deploy key", body="Kept elsewhere.", project_id=project)
+    Memory.objects.filter(stable_id=secret.memory_id).update(withheld=True)
+
+    answer = context(bob, project_id=project, max_tokens=2000)
+
+    shown = {memory["memory_id"] for memory in answer["memories"]} | {
+        change["memory_id"] for change in answer["changes"]
+    }
+    named = re.findall(r"\((mem_\w+)\)", answer["index"])
+    assert len(named) > 5 and not shown & set(named)
+    assert "Deploy key" not in answer["index"]
+    assert context(bob, project_id=project, max_tokens=50000)["index"] == ""
+
+
+def test_without_a_memory_the_index_says_when_to_save_one(world: World) -> None:
+    index = context(world.bobs_agent)["index"]
+
+    assert len(index.splitlines()) == 2 and "memory_save" in index
 
 
 def test_a_body_too_long_shows_as_its_summary_or_its_beginning(world: World) -> None:

@@ -20,6 +20,7 @@ from apps.profiles.models import Profile
 from apps.workspaces.models import Project
 from memrelay.logs import REQUEST_ID
 from tests.doors.mcp_client import ERAS, message, open_door
+from tests.world import call
 
 pytestmark = pytest.mark.django_db(transaction=True)
 eras = pytest.mark.parametrize("era", ERAS)
@@ -96,6 +97,42 @@ async def test_the_server_introduces_itself(token):
         assert "context_get" in client.instructions and len(client.instructions) < 1200
 
 
+@eras
+async def test_each_caller_is_greeted_with_their_own_index(era, token):
+    def own_token(name: str) -> str:
+        return make_token(name, profile=Profile.objects.create(pk=name, name=name))
+
+    bob, carol = [await asyncio.to_thread(own_token, name) for name in ("bob", "carol")]
+    tea = {"title": "Bob likes tea", "summary": "Green, no sugar.", "body": "x", "scope": "global"}
+    await asyncio.to_thread(call, Caller.for_command("bob", profile="bob"), "memory_save", **tea)
+    async with open_door(TOOLS) as door:
+        async with door.client(bob, era=era) as client:
+            assert "- Bob likes tea: Green, no sugar. (mem_" in client.instructions
+            assert client.instructions.startswith("MemRelay keeps")
+        async with door.client(carol, era=era) as client:
+            assert "Bob" not in client.instructions and "Nothing is remembered here yet." in client.instructions
+
+
+@eras
+async def test_a_session_begins_without_the_index_where_that_fails(era, token, monkeypatch):
+    def broken(*_: Any) -> None:
+        raise RuntimeError("the database is gone")
+
+    monkeypatch.setattr("memrelay.mcp.memory_index_get", broken)
+    async with open_door(TOOLS) as door, door.client(token, era=era) as client:
+        assert "context_get" in client.instructions
+
+
+async def test_who_may_not_read_is_told_of_no_memory(token):
+    await asyncio.to_thread(call, Caller.for_command("operator"), "memory_save", title="A secret plan", body="x")
+    writer = await asyncio.to_thread(make_token, "writer", rights=["write"])
+    async with open_door(TOOLS) as door:
+        async with door.client(writer, era="legacy") as client:
+            assert "A secret plan" not in client.instructions
+        async with door.client(token, era="legacy") as client:
+            assert "A secret plan" in client.instructions
+
+
 async def test_work_runs_in_threads_that_know_the_request(token):
     async with open_door(TOOLS) as door, door.client(token, **{"X-Request-ID": "mine-1"}) as client:
         seen = (await client.call_tool("who_am_i", {})).structured_content
@@ -170,7 +207,7 @@ async def test_a_toolset_that_does_not_exist_is_refused(token):
     async with open_door(TOOLS) as door, door.http(token) as http:
         response = await http.post("/mcp?toolset=everything", json=message("tools/list"))
     assert response.status_code == 400
-    assert response.json()["error"]["facts"]["toolsets"] == ["agent", "full"]
+    assert response.json()["error"]["facts"]["toolsets"] == ["agent", "full", "connector"]
 
 
 @pytest.mark.parametrize("header", [None, "Bearer", "Bearer mrl_wrong", "Basic Ym9iOmJvYg=="])
@@ -265,7 +302,8 @@ async def test_an_old_session_id_works_after_a_restart(token):
 async def test_resources_tell_what_their_tools_tell(token, era):
     async with open_door() as door, door.client(token, era=era) as client:
         resources = {str(resource.uri): resource for resource in (await client.list_resources()).resources}
-        assert set(resources) == {"memrelay://capabilities", "memrelay://dashboard", "memrelay://agent-prompt"}
+        known = ["capabilities", "dashboard", "index", "agent-prompt"]
+        assert set(resources) == {f"memrelay://{name}" for name in known}
         assert all(resource.description and resource.title for resource in resources.values())
         read = (await client.read_resource("memrelay://capabilities")).contents[0]
         told = (await client.call_tool("capabilities_get", {})).structured_content
@@ -274,6 +312,9 @@ async def test_resources_tell_what_their_tools_tell(token, era):
         assert json.loads(dashboard.text)
         prompt = (await client.read_resource("memrelay://agent-prompt")).contents[0]
         assert prompt.mime_type == "text/markdown" and "memory_save" in prompt.text
+        index = (await client.read_resource("memrelay://index")).contents[0]
+        told = (await client.call_tool("memory_index_get", {})).structured_content
+        assert index.mime_type == "text/markdown" and index.text == told["text"]
         with pytest.raises(MCPError):
             await client.read_resource("memrelay://nothing")
 

@@ -1,5 +1,6 @@
 """``memory_links``: where the links of a memory lead, and what leads to it."""
 
+import unicodedata
 from typing import Any
 
 import pytest
@@ -107,3 +108,82 @@ def test_a_link_said_twice_is_one_and_one_in_code_is_none(world: World) -> None:
     links = links_of(world.operator, here)
     assert ends_of(links) == {"A": None, "Twice": here.memory_id}
     assert links.linked_from == []
+
+
+def test_a_slug_comes_before_another_memorys_title_and_path(world: World) -> None:
+    slugged = saved(world, "Tea")
+    other = saved(world, "Kettle", path="tea.md")
+    here = saved(world, "Kitchen", "[[tea]] and [[memories/tea]]")
+    assert ends_of(links_of(world.operator, here)) == {"tea": slugged.memory_id, "memories/tea": other.memory_id}
+
+
+@pytest.mark.parametrize("written", ["C++ rules", "c rules", "C-Rules", "c++ RULES#Naming", "C++ rules|ours"])
+def test_whatever_the_way_a_name_is_written_both_ends_know_of_it(world: World, written: str) -> None:
+    there = saved(world, "C++ rules!")
+    here = saved(world, "Runbook", f"See [[{written}]].")
+    assert list(ends_of(links_of(world.operator, here)).values()) == [there.memory_id]
+    assert sources_of(links_of(world.operator, there)) == ["Runbook"]
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_both_unicode_forms_of_a_name_are_one(world: World, form: Any) -> None:
+    there = saved(world, unicodedata.normalize("NFC", "01_ナレッジベース Übung"))
+    here = saved(world, "Runbook", f"[[{unicodedata.normalize(form, '01_ナレッジベース Übung')}]]")
+    assert list(ends_of(links_of(world.operator, here)).values()) == [there.memory_id]
+    assert sources_of(links_of(world.operator, there)) == ["Runbook"]
+
+
+def test_a_title_with_a_slash_and_one_without_a_letter_are_found(world: World) -> None:
+    slash, sign, other = saved(world, "CI/CD rules"), saved(world, "🎉"), saved(world, "🚀")
+    here = saved(world, "Runbook", "[[CI/CD rules]] [[🎉]] [[🚀]] [[🧨]]")
+    assert ends_of(links_of(world.operator, here)) == {
+        "CI/CD rules": slash.memory_id,
+        "🎉": sign.memory_id,
+        "🚀": other.memory_id,
+        "🧨": None,
+    }
+    assert sources_of(links_of(world.operator, slash)) == sources_of(links_of(world.operator, sign)) == ["Runbook"]
+
+
+def test_a_new_title_leads_too(world: World) -> None:
+    there = saved(world, "Tea")
+    call(world.operator, "memory_update", memory_id=there.memory_id, revision=1, title="Green tea")
+    here = saved(world, "Kitchen", "[[Tea]] is [[green tea]].")
+    assert set(ends_of(links_of(world.operator, here)).values()) == {there.memory_id}
+    assert sources_of(links_of(world.operator, there)) == ["Kitchen"]
+
+
+def test_a_move_breaks_no_link(world: World) -> None:
+    there = saved(world, "Tea", project_id=world.workspace.pk)
+    near = saved(world, "Kitchen", "[[Tea]]", project_id=world.workspace.pk)
+    other = call(world.operator, "project_create", name="Elsewhere")
+    saved(world, "Tea", scope="shared")
+    call(world.operator, "memory_move", memory_id=there.memory_id, to_project_id=other.project_id)
+    assert ends_of(links_of(world.operator, near)) == {"Tea": there.memory_id}
+    assert sources_of(links_of(world.operator, there)) == ["Kitchen"]
+    call(world.operator, "memory_move", memory_id=there.memory_id, to_project_id=world.workspace.pk)
+    assert ends_of(links_of(world.operator, near)) == {"Tea": there.memory_id}
+
+
+def test_a_plain_name_leads_into_no_other_workspace_but_a_whole_address_does(world: World) -> None:
+    other = call(world.operator, "project_create", name="Elsewhere")
+    there = saved(world, "Tea", project_id=other.project_id)
+    whole = f"projects/{other.project_id}/tea"
+    here = saved(world, "Kitchen", f"[[Tea]] [[{whole}]] [[{there.memory_id}]]", project_id=world.workspace.pk)
+    assert ends_of(links_of(world.operator, here)) == {
+        "Tea": None,
+        whole: there.memory_id,
+        there.memory_id: there.memory_id,
+    }
+    assert sources_of(links_of(world.operator, there)) == ["Kitchen"]
+
+
+def test_a_link_ends_with_its_memory_and_comes_back_with_it(world: World) -> None:
+    there = saved(world, "Tea")
+    here = saved(world, "Kitchen", "[[Tea]]")
+    call(world.operator, "memory_delete", memory_id=there.memory_id)
+    assert ends_of(links_of(world.operator, here)) == {"Tea": None}
+    call(world.operator, "memory_restore", memory_id=there.memory_id)
+    assert ends_of(links_of(world.operator, here)) == {"Tea": there.memory_id}
+    call(world.operator, "memory_delete", memory_id=here.memory_id)
+    assert sources_of(links_of(world.operator, there)) == []

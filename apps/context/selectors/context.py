@@ -39,6 +39,7 @@ from apps.memories.reading import Current, current
 from apps.memories.schemas import ProjectRef
 from apps.memories.scopes import may_see
 from apps.memories.selectors.checkpoints import latest_checkpoint
+from apps.memories.selectors.index import newest_lines, nothing_yet
 from apps.operations.caller import Caller, Right
 from apps.operations.features import Feature, is_on
 from apps.operations.operation import operation
@@ -46,7 +47,8 @@ from apps.profiles.models import Profile
 from apps.workspaces.models import Project
 from apps.workspaces.selectors import project_for
 
-CURATED_SHARE, CHECKPOINT_SHARE, CHANGES_SHARE = 0.6, 0.3, 0.1
+CURATED_SHARE, CHECKPOINT_SHARE, CHANGES_SHARE, INDEX_SHARE = 0.6, 0.3, 0.1, 0.12
+SMALLEST_LINE = 15  # Tokens: an id alone costs as much.
 LONGEST_SHARE = 0.25  # A longer body shows as its summary, so that one memory never takes the place of many.
 BEGINNING_TOKENS = 80
 FIELD_TOKENS = 8  # A field's name, its quotes and its comma.
@@ -79,7 +81,7 @@ class Composition:
         self.log: list[Change] = changes_in(self.places, self.curated.cursors)
         self.shown: set[str] = set()  # Nothing stands in an answer twice.
         self.waiting: list[Memory] = []
-        self.shortened = self.misfits = self.longest = 0
+        self.shortened = self.misfits = self.longest = self.indexed = 0
         self.answer = self._frame()
         self.budget = Budget(tokens - cost_of(self.answer))
         self.answer.left_out = LeftOut()
@@ -88,13 +90,15 @@ class Composition:
         answer = self.answer
         answer.curated = list(self._curated())
         answer.checkpoint = self._checkpoint()
-        reserve = int(self.budget.left * CHANGES_SHARE)
-        self.budget.left -= reserve
+        for_changes, for_index = (int(self.budget.left * share) for share in (CHANGES_SHARE, INDEX_SHARE))
+        self.budget.left -= for_changes + for_index
         self.longest = int(self.budget.left * LONGEST_SHARE)
         answer.memories = list(self._memories())
-        self.budget.left += reserve
+        self.budget.left += for_changes
         answer.changes = list(self._changes())
         answer.memories += self._waiting_memories()
+        self.budget.left += for_index
+        answer.index = self._index()
         answer.left_out = self._left_out()
         answer.tokens = cost_of(answer)
         return answer
@@ -118,6 +122,7 @@ class Composition:
             checkpoint=None,
             memories=[],
             changes=[],
+            index="",
             left_out=LeftOut(curated=GUESS, memories=GUESS, changes=GUESS, shortened=GUESS, how=_how()),
             outside_changes_pending=Scope.objects.filter(key__in=self.places.keys, outside_pending=True).exists(),
             tokens=GUESS,
@@ -278,6 +283,23 @@ class Composition:
             self.shown.add(change.stable_id)
             yield line
 
+    def _index(self) -> str:
+        """One line for each of the memories that changed last and are not here otherwise."""
+        characters, left = settings.INDEX_CHARACTERS, self.budget.left
+        lines, _is_whole = newest_lines(self.places.keys, left // SMALLEST_LINE + 1, but=self.shown)
+        if not (lines or self.answer.memories):
+            text = nothing_yet()
+            return text if characters and cost_of_text(text) <= left else ""
+        text = _("Further memories, the last changed first; memory_get reads one by its id:")
+        left -= cost_of_text(text)
+        for line in lines:
+            left -= cost_of_text(f"{line.text}\n")
+            if left < 0 or len(text) + 1 + len(line.text) > characters:
+                break
+            text += f"\n{line.text}"
+            self.indexed += 1
+        return text if self.indexed else ""
+
     def _may_tell(self, row: Memory | None) -> bool:
         return row is not None and not row.withheld and may_see(self.caller, row.scope_id)
 
@@ -285,7 +307,7 @@ class Composition:
         answer = self.answer
         left = LeftOut(
             curated=len(self.curated.documents) - len(answer.curated),
-            memories=max(0, count_of(self.places, Resource.MEMORY) - len(answer.memories)),
+            memories=max(0, count_of(self.places, Resource.MEMORY) - len(answer.memories) - self.indexed),
             changes=sum(change.stable_id not in self.shown for change in self.log),
             shortened=self.shortened,
         )

@@ -1,8 +1,8 @@
 """Reads of memories, checkpoints and the timeline."""
 
 from apps.memories.selectors.checkpoints import checkpoint_get, checkpoint_latest, checkpoint_list
-from apps.memories.selectors.embedding import search_state_get
 from apps.memories.selectors.history import memory_diff, memory_history, memory_revision_get
+from apps.memories.selectors.index import memory_index_get
 from apps.memories.selectors.jobs import job_get, job_list
 from apps.memories.selectors.links import memory_links
 from apps.memories.selectors.memories import memory_get, memory_list
@@ -19,11 +19,11 @@ __all__ = [
     "memory_diff",
     "memory_get",
     "memory_history",
+    "memory_index_get",
     "memory_links",
     "memory_list",
     "memory_revision_get",
     "memory_search",
     "scope_list",
-    "search_state_get",
     "timeline_get",
 ]
