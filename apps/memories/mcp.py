@@ -37,5 +37,9 @@ TOOLS = [
     Tool(selectors.checkpoint_list),
     Tool(selectors.timeline_get),
     Tool(selectors.scope_list),
+    Tool(selectors.search_state_get),
+    Tool(services.embedding_rebuild),
+    Tool(services.embedding_stop),
+    Tool(services.embedding_resume),
     Tool(services.scope_alarm_decide),
 ]

@@ -1,6 +1,7 @@
 """Reads of memories, checkpoints and the timeline."""
 
 from apps.memories.selectors.checkpoints import checkpoint_get, checkpoint_latest, checkpoint_list
+from apps.memories.selectors.embedding import search_state_get
 from apps.memories.selectors.history import memory_diff, memory_history, memory_revision_get
 from apps.memories.selectors.index import memory_index_get
 from apps.memories.selectors.jobs import job_get, job_list
@@ -25,5 +26,6 @@ __all__ = [
     "memory_revision_get",
     "memory_search",
     "scope_list",
+    "search_state_get",
     "timeline_get",
 ]
