@@ -12,6 +12,8 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
 from django.utils.translation import gettext as _
 
+from apps.search.embedding import configured
+
 OLDEST_SQLITE = (3, 37, 0)
 SHORTEST_KEY = 32
 
@@ -141,6 +143,19 @@ def sqlite_can_search(**kwargs: Any) -> list[CheckMessage]:
     ]
 
 
+def embedding_is_told(**kwargs: Any) -> list[CheckMessage]:
+    fault = configured.fault()
+    if not fault:
+        return []
+    return [
+        Warning(
+            _("MEMRELAY_EMBEDDING names no embedding model. {fault}").format(fault=fault),
+            hint=_("Search goes by words alone until it is corrected; docs/embeddings.md has examples."),
+            id="memrelay.W005",
+        )
+    ]
+
+
 def _has_fts5() -> bool:
     memory = sqlite3.connect(":memory:")
     try:
@@ -160,4 +175,5 @@ CHECKS = [
     zone_is_known,
     language_is_known,
     sqlite_can_search,
+    embedding_is_told,
 ]

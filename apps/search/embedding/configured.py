@@ -6,11 +6,10 @@ from pathlib import Path
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from apps.search.embedding import default_key, endpoint_key, folder_key
+from apps.search.embedding import default_key, endpoint_key, folder_key, named_key
 from apps.search.embedding.errors import EmbeddingUnavailable
 from apps.search.embedding.model import EmbeddingModel
 
-DEFAULT, ENDPOINT = "default", "endpoint"
 LOCAL = "apps.search.embedding.local"
 
 
@@ -23,7 +22,7 @@ def current_key() -> str:
         case folder if Path(folder).is_absolute():
             return folder_key.current(Path(folder))
         case name:
-            return f"fastembed/{name.lower()}"
+            return named_key.of(name)
 
 
 def load() -> EmbeddingModel:
@@ -41,3 +40,21 @@ def load() -> EmbeddingModel:
             raise EmbeddingUnavailable(_("MEMRELAY_EMBEDDING says {value}, which is no model.").format(value=name))
     model: EmbeddingModel = loaded
     return model
+
+
+def fault() -> str:
+    """What the setting lacks to ever work, as far as can be told without loading; empty where nothing."""
+    match settings.EMBEDDING:
+        case "off" | "default":
+            return ""
+        case "endpoint":
+            is_told = settings.EMBEDDING_URL.startswith(("http://", "https://")) and settings.EMBEDDING_MODEL
+            return (
+                ""
+                if is_told
+                else _("It says endpoint: that needs MEMRELAY_EMBEDDING_URL and MEMRELAY_EMBEDDING_MODEL.")
+            )
+        case name if "/" in name:
+            return ""
+        case _:
+            return _("It is neither default, off nor endpoint, no absolute folder, and no name with a slash.")

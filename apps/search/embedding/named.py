@@ -15,6 +15,7 @@ from fastembed import TextEmbedding
 from huggingface_hub import constants
 from loguru import logger as fastembeds_logger
 
+from apps.search.embedding import named_key
 from apps.search.embedding.default_model import models_folder
 from apps.search.embedding.errors import EmbeddingUnavailable
 from apps.search.embedding.local import LocalModel
@@ -50,7 +51,7 @@ def load_named(name: str) -> LocalModel:
         raise EmbeddingUnavailable(_("What was downloaded of {name} cannot be loaded.").format(name=name))
     give_memory_back()
     query, passage = prefixes(name)
-    return LocalModel(engine, key=f"fastembed/{name.lower()}", query_prefix=query, passage_prefix=passage)
+    return LocalModel(engine, key=named_key.of(name), query_prefix=query, passage_prefix=passage)
 
 
 def prefixes(name: str) -> tuple[str, str]:

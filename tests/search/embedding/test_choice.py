@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from apps.instance.checks import embedding_is_told
 from apps.search.embedding import choice, default_key
 from apps.search.embedding.errors import EmbeddingUnavailable
 from apps.search.embedding.model import clean
@@ -32,7 +33,8 @@ def test_the_default_has_its_key_before_it_was_ever_loaded(settings: Any) -> Non
 
 def test_a_name_is_a_key_whatever_its_letters(settings: Any, data_folder: Path) -> None:
     settings.EMBEDDING = "BAAI/bge-small-zh-v1.5"
-    assert choice.current_key() == "fastembed/baai/bge-small-zh-v1.5"
+    key = str(choice.current_key())
+    assert key.startswith("fastembed-") and key.endswith("/baai/bge-small-zh-v1.5")
 
 
 def test_a_name_that_is_not_here_is_not_fetched_without_leave(settings: Any, data_folder: Path) -> None:
@@ -121,6 +123,20 @@ def test_a_folder_of_rubbish_is_told_in_a_sentence(settings: Any, tmp_path: Path
     settings.EMBEDDING = str(folder)
     with pytest.raises(EmbeddingUnavailable, match="cannot be loaded"):
         choice.load()
+
+
+@pytest.mark.parametrize(
+    ("value", "is_well"), [("default", True), ("off", True), ("some/name", True), ("defautl", False)]
+)
+def test_a_value_that_can_never_work_is_named_at_the_start(settings: Any, value: str, is_well: bool) -> None:
+    settings.EMBEDDING = value
+    assert [message.id for message in embedding_is_told()] == ([] if is_well else ["memrelay.W005"])
+
+
+def test_an_endpoint_needs_its_address_at_the_start(settings: Any) -> None:
+    settings.EMBEDDING, settings.EMBEDDING_URL, settings.EMBEDDING_MODEL = "endpoint", "localhost:11434", "small"
+    [message] = embedding_is_told()
+    assert "MEMRELAY_EMBEDDING_URL" in message.msg
 
 
 def test_the_last_trouble_is_told_until_the_model_is_another(settings: Any, data_folder: Path) -> None:
