@@ -2,7 +2,7 @@
 
 from ninja import Router
 
-from apps.memory_git import restore_services, selectors, services
+from apps.memory_git import migration_services, restore_services, selectors, services
 from apps.operations.rest import route
 
 router = Router(tags=["git"])
@@ -33,3 +33,5 @@ route(
     restore_services.memory_repository_archive_purge,
     status=202,
 )
+route(router, "GET", "/git/migration", migration_services.memory_repository_migrate_plan)
+route(router, "POST", "/git/migration", migration_services.memory_repository_migrate, status=202)

@@ -105,8 +105,9 @@ def current(scope_keys: Iterable[str]) -> Iterable[End]:
     """Every document that lies in some scopes now."""
     rows = Memory.objects.filter(scope__in=list(scope_keys)).exclude(status=Status.DELETED).order_by("scope", "pk")
     columns = ("pk", "stable_id", "resource", "scope_id", "revision", "path", "status", "withheld", "title")
-    for *rest, withheld, title in rows.values_list(*columns).iterator(chunk_size=2000):
-        yield End(*rest, withheld, "baseline", title)
+    for row in rows.values_list(*columns).iterator(chunk_size=2000):
+        pk, stable_id, resource, scope_key, revision, path, status, withheld, title = row
+        yield End(pk, stable_id, resource, scope_key, revision, path, status, withheld, "baseline", title)
 
 
 def held_by(repository: MemoryRepository, stable_ids: Sequence[str]) -> dict[str, Held]:

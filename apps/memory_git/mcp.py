@@ -1,6 +1,6 @@
 """Memory Git as MCP tools, all of them in the full list; tool_search finds them for agents of the short one."""
 
-from apps.memory_git import restore_services, selectors, services
+from apps.memory_git import migration_services, restore_services, selectors, services
 from apps.operations.mcp import Tool
 
 TOOLS = [
@@ -15,6 +15,8 @@ TOOLS = [
     Tool(restore_services.memory_repository_create),
     Tool(restore_services.memory_repository_maintain),
     Tool(restore_services.memory_repository_archive_purge),
+    Tool(migration_services.memory_repository_migrate_plan),
+    Tool(migration_services.memory_repository_migrate),
     Tool(selectors.git_job_get),
     Tool(selectors.git_settings_get),
     Tool(services.git_settings_update),

@@ -54,18 +54,23 @@ class Staging:
     # Making.
 
     def blob(self, content: bytes) -> bytes:
-        return self._add(BLOB, content)
+        return self.add(BLOB, content)
 
     def changed(self, tree: bytes | None, changes: Mapping[bytes, bytes | None]) -> bytes:
         """The tree with blobs put at paths; None takes a path away, one that is not there too. An empty tree is one."""
-        return self._changed(tree, changes) or self._add(TREE, b"")
+        return self._changed(tree, changes) or self.add(TREE, b"")
+
+    def tree(self, entries: Entries) -> bytes:
+        made = self.add(TREE, _serialized(entries))
+        self._trees[made] = entries
+        return made
 
     def commit(self, tree: bytes, parents: Iterable[bytes], who: Identity, at: datetime, message: str) -> bytes:
         """A commit whose bytes follow from what it says: made twice, it is the same one."""
         when = b"%s %d +0000" % (bytes(who), int(at.timestamp()))
         lines = [b"tree " + tree, *(b"parent " + parent for parent in parents)]
         lines += [b"author " + when, b"committer " + when, b"", message.encode()]
-        return self._add(COMMIT, b"\n".join(lines))
+        return self.add(COMMIT, b"\n".join(lines))
 
     def folder(self, tree: bytes | None) -> Entries:
         """The entries of a tree; not to be changed."""
@@ -74,7 +79,7 @@ class Staging:
         if tree not in self._trees:
             if len(self._trees) > CACHED_TREES:
                 self._trees.clear()
-            kind, raw = self._raw(tree)
+            kind, raw = self.raw(tree)
             if kind != TREE:
                 raise ValueError("An entry that should be a folder is none.")
             self._trees[tree] = {name: (mode, sha) for name, mode, sha in parse_tree(raw, sha_len=20)}
@@ -90,7 +95,21 @@ class Staging:
         return found[1] if found else None
 
     def content(self, blob: bytes) -> bytes:
-        return self._raw(blob)[1]
+        return self.raw(blob)[1]
+
+    def raw(self, sha: bytes) -> tuple[int, bytes]:
+        """Kind and bytes of any object. Raises ``KeyError``."""
+        held = self._new.get(sha)
+        return held if held is not None else self.store.get_raw(ObjectID(sha))
+
+    def add(self, kind: int, raw: bytes) -> bytes:
+        sha = hashlib.sha1(_header(kind, raw) + raw).hexdigest().encode()  # noqa: S324 - Git's names are SHA-1
+        if sha not in self._new:
+            self._new[sha] = (kind, raw)
+            self._bytes += len(raw)
+            if self._bytes > HELD_BYTES:
+                self.store_all()
+        return sha
 
     # Storing.
 
@@ -127,19 +146,6 @@ class Staging:
         os.replace(temporary, file)
         self._written.append(file)
 
-    def _add(self, kind: int, raw: bytes) -> bytes:
-        sha = hashlib.sha1(_header(kind, raw) + raw).hexdigest().encode()  # noqa: S324 - Git's names are SHA-1
-        if sha not in self._new:
-            self._new[sha] = (kind, raw)
-            self._bytes += len(raw)
-            if self._bytes > HELD_BYTES:
-                self.store_all()
-        return sha
-
-    def _raw(self, sha: bytes) -> tuple[int, bytes]:
-        held = self._new.get(sha)
-        return held if held is not None else self.store.get_raw(ObjectID(sha))
-
     def _changed(self, tree: bytes | None, changes: Mapping[bytes, bytes | None]) -> bytes | None:
         before = self.folder(tree)
         entries = dict(before)
@@ -163,9 +169,7 @@ class Staging:
             return tree
         if not entries:
             return None
-        made = self._add(TREE, _serialized(entries))
-        self._trees[made] = entries
-        return made
+        return self.tree(entries)
 
 
 def _serialized(entries: Entries) -> bytes:

@@ -194,3 +194,23 @@ class VersionOut(BaseModel):
 
 
 RepositoryStatusOut.model_rebuild()
+
+
+class PlannedRepository(BaseModel):
+    root: str
+    name: str
+    scopes: list[str]
+    commits: int
+    to_archive: bool
+
+
+class MigrationPlanOut(BaseModel):
+    """What a change of strategy would do. With obstacles it would be refused."""
+
+    strategy: str
+    wanted: str
+    digest: str
+    replaces: list[str]
+    makes: list[PlannedRepository]
+    obstacles: list[str]
+    notes: list[str]
