@@ -89,7 +89,7 @@ def index_write(entry: IndexEntry) -> int:
 def index_write_many(entries: Iterable[IndexEntry]) -> int:
     """The same for many; gives their number. The caller's transaction holds them all, so keep it short."""
     with connection.cursor() as cursor:
-        return sum(1 for entry in entries if _write(cursor, entry))
+        return len(_write_all(cursor, entries))
 
 
 def index_move(stable_id: str, *, scope_key: str, revision: int, updated_at: datetime) -> None:
@@ -160,6 +160,24 @@ def stored_time(moment: datetime) -> str:
 
 
 def _write(cursor: CursorWrapper, entry: IndexEntry) -> int:
+    return _write_all(cursor, [entry])[0]
+
+
+def _write_all(cursor: CursorWrapper, entries: Iterable[IndexEntry]) -> list[int]:
+    """First every document, then all words: FTS5 gathers them until the commit, but another table's upsert has it write
+    out what it has so far. By turns each document became a piece of the index of its own (0.1 ms more a document)."""
+    texts, rebuilding = [], False
+    for entry in entries:
+        text, rebuilding = _write_document(cursor, entry)
+        texts.append(text)
+    cursor.executemany(_WRITE_TEXT, texts)
+    if rebuilding:
+        cursor.executemany(_WRITE_NEXT, texts)
+    return [text[0] for text in texts]
+
+
+def _write_document(cursor: CursorWrapper, entry: IndexEntry) -> tuple[tuple[Any, ...], bool]:
+    """The row that filters look at. Answers the row of words, with its key, and whether a rebuild is running."""
     title, summary, body = segment(entry.title), segment(entry.summary), segment(entry.body)
     tags = segment(" ".join(entry.tags))
     facts = (
@@ -170,11 +188,7 @@ def _write(cursor: CursorWrapper, entry: IndexEntry) -> int:
     cursor.execute(_UPSERT, facts)
     key, rebuilding = cursor.fetchone()
     names = " ".join(filter(None, (title.names, tags.names, summary.names, body.names)))
-    text = (key, title.words, tags.words, summary.words, names, body.words)
-    cursor.execute(_WRITE_TEXT, text)
-    if rebuilding:
-        cursor.execute(_WRITE_NEXT, text)
-    return int(key)
+    return (int(key), title.words, tags.words, summary.words, names, body.words), bool(rebuilding)
 
 
 # --- rebuilding ---------------------------------------------------------------------------------------------
