@@ -6,6 +6,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -36,6 +37,7 @@ class Desk:
         self.asked_at = time.monotonic()
         self._queries: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
         self._one_query = threading.Lock()
+        self._keeping = threading.Lock()
         self._operations: dict[str, Callable[[Desk, Message], Message]] = {
             "ping": _ping,
             "wake": _wake,
@@ -52,14 +54,19 @@ class Desk:
         """The vector of a question; what was asked lately is remembered."""
         model = self.model(message)
         kept = (model.key, text)
-        with self._one_query:  # Two at once would only share the core.
-            vector = self._queries.pop(kept, None)
-            if vector is None:
+        if (vector := self._queries.get(kept)) is None:
+            with self._turn_at(model):
                 vector = model.embed_query(text)
+        with self._keeping:
             self._queries[kept] = vector
+            self._queries.move_to_end(kept)
             if len(self._queries) > QUERIES_KEPT:
                 self._queries.popitem(last=False)
         return vector
+
+    def _turn_at(self, model: "EmbeddingModel") -> AbstractContextManager[Any]:
+        """Questions take turns where two at once would only share the core; an endpoint has cores of its own."""
+        return nullcontext() if getattr(model, "is_remote", False) else self._one_query
 
     def converse(self, connection: socket.socket) -> None:
         """Answer until the other side is content, says nothing, or says nonsense."""

@@ -30,6 +30,8 @@ PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 class EndpointModel:
     """The model behind the endpoint. Queries are tried once, passages wait out what passes."""
 
+    is_remote = True
+
     def __init__(self, client: httpx2.Client) -> None:
         self.client = client
         self.dimensions = settings.EMBEDDING_DIMENSIONS

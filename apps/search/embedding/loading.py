@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from contextlib import suppress
 
 from apps.search.embedding import choice
@@ -9,6 +10,7 @@ from apps.search.embedding.errors import EmbedderUnavailable, EmbeddingUnavailab
 from apps.search.embedding.model import EmbeddingModel
 
 FIRST_PAUSE, LONGEST_PAUSE = 5.0, 300.0
+LEAST_PAUSE = 2.0  # However many ask.
 logger = logging.getLogger(__name__)
 
 
@@ -39,6 +41,7 @@ class Loading:
     def _run(self) -> None:
         pause = FIRST_PAUSE
         while not self._tried():
+            time.sleep(LEAST_PAUSE)
             self._again.wait(pause)
             self._again.clear()
             pause = min(LONGEST_PAUSE, pause * 2)
@@ -48,7 +51,8 @@ class Loading:
             model, trouble = choice.load(), None
         except EmbeddingUnavailable as failure:
             model, trouble = None, failure
-            logger.warning("The embedding model is not loaded: %s %s", failure, failure.advice)
+            level = logging.DEBUG if str(failure) == str(self.trouble) else logging.WARNING  # Once is enough.
+            logger.log(level, "The embedding model is not loaded: %s %s", failure, failure.advice)
         except Exception as failure:  # A full disk, foreign weights: the next try may find it mended.
             model, trouble = None, EmbeddingUnavailable()
             logger.exception("The embedding model is not loaded: %s", type(failure).__name__)

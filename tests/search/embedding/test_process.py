@@ -131,7 +131,8 @@ def test_a_question_while_the_model_loads_is_answered_within_its_time(settings: 
         assert asked({"op": "embed_query", "text": "one"})["vector"]
 
 
-def test_a_model_that_cannot_be_loaded_is_told_and_tried_again(settings: Any) -> None:
+def test_a_model_that_cannot_be_loaded_is_told_and_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("apps.search.embedding.loading.LEAST_PAUSE", 0.0)
     trouble.append(EmbeddingUnavailable("The folder is gone."))
     gate.clear()
     with running():
