@@ -6,7 +6,7 @@ unbound stays local until it is bound again.
 
 from collections.abc import Iterable
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from apps.base import clock
 from apps.memory_git.credentials import address_at, current_connection
@@ -18,6 +18,8 @@ from apps.memory_git.models import (
     MemoryRepository,
     RepositoryStatus,
 )
+from apps.memory_git.remotes.addresses import RemoteAddress, UnusableAddress
+from apps.memory_git.switch import is_enabled
 
 OF_THE_REMOTE = frozenset(
     {
@@ -48,16 +50,24 @@ def bind_all(connection: GitConnection) -> int:
     return len(rows)
 
 
-def bind(repository: MemoryRepository, connection: GitConnection, url: str = "") -> bool:
-    """Set a repository's remote, as one that nothing was ever pushed to. The caller saves it."""
-    address = address_at(url or connection.url)
-    if address.is_template:
-        address = address.named(repository.name)
-    if not url and address_at(connection.url).mode != repository.mode:
-        return False  # Of before a migration: it waits for its own.
+def bind(repository: MemoryRepository, connection: GitConnection) -> bool:
+    """Set a repository's remote, as one that nothing was ever pushed to. The caller saves it.
+
+    False where the connection's address is not for this kind of repository: one of before a migration waits for its own.
+    """
+    try:
+        address = address_at(connection.url)
+        if address.mode != repository.mode:
+            return False
+        bind_to(repository, connection, address.named(repository.name) if address.is_template else address)
+    except UnusableAddress:
+        return False
+    return True
+
+
+def bind_to(repository: MemoryRepository, connection: GitConnection, address: RemoteAddress) -> None:
     _forget_remote(repository)
     repository.connection, repository.remote_url, repository.stays_local = connection, str(address), False
-    return True
 
 
 def unbind(repository: MemoryRepository, *, stays_local: bool) -> None:
@@ -95,7 +105,7 @@ def bound_to(connection: GitConnection) -> list[MemoryRepository]:
 def due() -> list[str]:
     """Ids of repositories that have something to push now, the one that waits longest first."""
     connection = usable_connection()
-    if connection is None:
+    if connection is None or not is_enabled():
         return []
     soon = Q(next_push_at=None) | Q(next_push_at__lte=clock.now())
     rows = _bound(connection).filter(soon).exclude(head="").order_by("next_push_at", "pk")
@@ -108,7 +118,7 @@ def _free() -> Iterable[MemoryRepository]:
     return MemoryRepository.objects.filter(connection=None, remote_url="", stays_local=False, archived_at=None)
 
 
-def _bound(connection: GitConnection):  # type: ignore[no-untyped-def]  # A query set.
+def _bound(connection: GitConnection) -> QuerySet[MemoryRepository]:
     return MemoryRepository.objects.filter(connection=connection, archived_at=None).exclude(remote_url="")
 
 

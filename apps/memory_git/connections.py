@@ -150,7 +150,7 @@ def described() -> GitConnectionOut:
     row = current_connection()
     is_there = row is not None
     row = row or GitConnection(id="", name="", url="", transport="", revision=0, enabled=False)
-    facts = next((kept["facts"] for kept in _kept(row) if kept["code"] == row.error_code), {})
+    facts: dict[str, Any] = next((kept["facts"] for kept in _kept(row) if kept["code"] == row.error_code), {})
     failure = known_failure(row.error_code, facts)
     return GitConnectionOut(
         configured=is_there,

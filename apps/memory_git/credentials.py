@@ -35,8 +35,8 @@ def opened(row: GitConnection, name: str) -> str:
     return unseal(bytes(sealed), table=TABLE, column=column, row=row.pk).decode() if sealed is not None else ""
 
 
-def access_of(row: GitConnection) -> Access:
-    """What opens the server's door."""
+def access_of(row: GitConnection, *, seconds: float = 900.0) -> Access:
+    """What opens the server's door, for conversations of so many seconds at most."""
     return Access(
         user=row.user_name,
         secret=opened(row, "secret"),
@@ -45,6 +45,7 @@ def access_of(row: GitConnection) -> Access:
         proxy=opened(row, "proxy"),
         host_keys=tuple(row.host_keys),
         authorities=row.authorities,
+        total_seconds=seconds,
         receive_bytes=settings.GIT_FETCH_BYTES,
     )
 

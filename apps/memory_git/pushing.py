@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.conf import settings
-from django.db.models import F
+from django.db.models import F, QuerySet
+from dulwich.repo import Repo
 
 from apps.base import clock
 from apps.base.sealing import SealBroken, SealingKeyMissing
@@ -17,6 +18,7 @@ from apps.base.transactions import outside_transactions, short_transaction
 from apps.memory_git import local
 from apps.memory_git.binding import TO_PUSH
 from apps.memory_git.credentials import access_of, address_at
+from apps.memory_git.errors import RepositoryBroken
 from apps.memory_git.models import (
     Capability,
     GitCommit,
@@ -41,6 +43,7 @@ from apps.memory_git.remotes.failures import (
 )
 from apps.memory_git.repositories import folder_of
 
+WORKER_SECONDS = 900.0
 LONGEST_PAUSE = 3600.0
 STATUS = {
     Consequence.WAIT: RepositoryStatus.WAITING_REMOTE,
@@ -61,7 +64,7 @@ class Pushed:
 
 
 @outside_transactions
-def push(repository_id: str) -> bool:
+def push(repository_id: str, *, seconds: float = WORKER_SECONDS) -> bool:
     """Bring the remote to the newest commit; answers whether it is there now."""
     repository = MemoryRepository.objects.select_related("connection").filter(pk=repository_id).first()
     if repository is None or repository.connection is None or not (repository.remote_url and repository.head):
@@ -69,16 +72,19 @@ def push(repository_id: str) -> bool:
     connection = repository.connection
     _jobs(repository).filter(state=JobState.WAITING_REMOTE).update(state=JobState.PUSHING)
     try:
-        pushed = _brought(repository, connection)
+        pushed = _brought(repository, connection, seconds)
     except RemoteFailure as failure:
         _failed(repository, connection, failure)
+        return False
+    except RepositoryBroken:
+        _look_later(repository)  # The next commit says what is wrong with the folder.
         return False
     _succeeded(repository, connection, pushed)
     return True
 
 
-def _brought(repository: MemoryRepository, connection: GitConnection) -> Pushed:
-    remote, ref = remote_of(repository, connection), f"refs/heads/{repository.branch}".encode()
+def _brought(repository: MemoryRepository, connection: GitConnection, seconds: float) -> Pushed:
+    remote, ref = remote_of(repository, connection, seconds=seconds), f"refs/heads/{repository.branch}".encode()
     head, position = repository.head, repository.position
     is_missing = False
     try:
@@ -99,7 +105,7 @@ def _brought(repository: MemoryRepository, connection: GitConnection) -> Pushed:
     return Pushed(head, position, created=is_missing or remote.was_created)
 
 
-def _push_to_create(remote: Remote, repo, lease: Lease, repository: MemoryRepository) -> None:  # type: ignore[no-untyped-def]
+def _push_to_create(remote: Remote, repo: Repo, lease: Lease, repository: MemoryRepository) -> None:
     """The only way to learn whether the server makes repositories: a genuine first push (GIT-041)."""
     try:
         remote.push(repo, lease)
@@ -113,10 +119,10 @@ def is_ours(repository: MemoryRepository, commit: str) -> bool:
     return GitCommit.objects.filter(repository=repository, sha=commit).exists()
 
 
-def remote_of(repository: MemoryRepository, connection: GitConnection) -> Remote:
+def remote_of(repository: MemoryRepository, connection: GitConnection, *, seconds: float = WORKER_SECONDS) -> Remote:
     """The repository's remote with the connection's credentials opened. Raises ``RemoteFailure``."""
     try:
-        return Remote(address_at(repository.remote_url), access_of(connection))
+        return Remote(address_at(repository.remote_url), access_of(connection, seconds=seconds))
     except UnusableAddress:
         raise AddressRefused() from None  # A setting forbids today what was saved then.
     except (SealBroken, SealingKeyMissing):
@@ -152,7 +158,7 @@ def _failed(repository: MemoryRepository, connection: GitConnection, failure: Re
     consequence = consequence_of(failure, worked_before=connection.succeeded_at is not None)
     now, attempts = clock.now(), repository.push_attempts + 1
     waits = consequence in (Consequence.WAIT, Consequence.MISSING)
-    pause = min(settings.GIT_RETRY_SECONDS * 2 ** min(attempts - 1, 20), LONGEST_PAUSE)
+    pause = min(max(1.0, settings.GIT_RETRY_SECONDS) * 2 ** min(attempts - 1, 20), LONGEST_PAUSE)
     again = now + timedelta(seconds=pause) if waits else None
     logger.warning("Commits of %s are not pushed: %s", repository.name, failure.code)
     fields = {
@@ -176,6 +182,11 @@ def _failed(repository: MemoryRepository, connection: GitConnection, failure: Re
         )
 
 
+def _look_later(repository: MemoryRepository) -> None:
+    again = clock.now() + timedelta(seconds=max(1.0, settings.GIT_RETRY_SECONDS))
+    _still_bound(repository).update(next_push_at=again)
+
+
 def consequence_of(failure: RemoteFailure, *, worked_before: bool) -> Consequence:
     """Credentials that fail where they worked before may work again; where they never did, a person is needed (D-18)."""
     if failure.consequence is Consequence.CONFIGURE_AT_FIRST:
@@ -185,11 +196,11 @@ def consequence_of(failure: RemoteFailure, *, worked_before: bool) -> Consequenc
     return failure.consequence
 
 
-def _jobs(repository: MemoryRepository):  # type: ignore[no-untyped-def]  # A query set.
+def _jobs(repository: MemoryRepository) -> QuerySet[GitSyncJob]:
     return GitSyncJob.objects.filter(repository=repository, state__in=TO_PUSH)
 
 
-def _still_bound(repository: MemoryRepository):  # type: ignore[no-untyped-def]  # A query set.
+def _still_bound(repository: MemoryRepository) -> QuerySet[MemoryRepository]:
     return MemoryRepository.objects.filter(
         pk=repository.pk, remote_url=repository.remote_url, connection=repository.connection
     )

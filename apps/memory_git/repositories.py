@@ -11,6 +11,7 @@ from apps.base.text import slug_for
 from apps.base.transactions import short_transaction
 from apps.memories.scopes import LIBRARY
 from apps.memory_git import local
+from apps.memory_git.binding import bind, usable_connection
 from apps.memory_git.models import MemoryRepository, RepositoryStatus, Strategy
 from apps.memory_git.objects import Identity
 from apps.memory_git.roots import archive_folder, folder_of_root
@@ -59,6 +60,8 @@ def _entered(root: str, strategy: str, scope_key: str) -> MemoryRepository:
         name=name_for(strategy, scope_key),
         branch=chosen().branch,
     )
+    if connection := usable_connection():
+        bind(repository, connection)
     try:
         with short_transaction():
             repository.save(force_insert=True)

@@ -13,20 +13,29 @@ from typing import Any
 
 from dulwich.client import GitClient, LocalGitClient
 from dulwich.config import ConfigDict
-from dulwich.objects import ZERO_SHA
+from dulwich.graph import can_fast_forward
+from dulwich.objects import ZERO_SHA, ObjectID
 from dulwich.repo import BaseRepo
 from paramiko import PKey
 
 from apps.base.transactions import outside_transactions
 from apps.memory_git.remotes.access import Access, Watch
 from apps.memory_git.remotes.addresses import RemoteAddress
-from apps.memory_git.remotes.failures import RemoteBroken, RemoteMoved, RemoteRejected, RemoteTooLarge, RemoteUnsafe
+from apps.memory_git.remotes.failures import (
+    RemoteBroken,
+    RemoteDiverged,
+    RemoteMoved,
+    RemoteRejected,
+    RemoteTooLarge,
+    RemoteUnsafe,
+)
 from apps.memory_git.remotes.http import http_client
 from apps.memory_git.remotes.packs import PackLimits, PackUnsafe, scan_pack
-from apps.memory_git.remotes.sending import PackMaker, pack_between
+from apps.memory_git.remotes.sending import pack_between
 from apps.memory_git.remotes.ssh import HostKey, SshClient, host_keys, load_key
 from apps.memory_git.remotes.translating import translated
 
+MADE_NOW = b"Initialized empty Git repository"  # Gitolite makes one as soon as it is asked for.
 IN_MEMORY = 8 * 2**20
 CANNOT_FAST_FORWARD = ("non-fast-forward", "fetch first", "stale info", "failed to lock", "failed to update ref")
 
@@ -46,6 +55,7 @@ class Remote:
     def __init__(self, address: RemoteAddress, access: Access, *, limits: PackLimits | None = None) -> None:
         self.address, self._access = address, access
         self._limits = limits or PackLimits()
+        self.was_created = False  # The server said that it made the repository while we talked.
 
     def with_limit(self, receive_bytes: int) -> "Remote":
         """The same, where less may come in."""
@@ -59,15 +69,19 @@ class Remote:
         return {bytes(ref): bytes(commit) for ref, commit in found.items() if commit and _is_ref(ref)}
 
     @outside_transactions
-    def push(self, repository: BaseRepo, lease: Lease, *, make_pack: PackMaker | None = None) -> None:
-        """Move one ref as the lease says. Raises ``RemoteMoved`` where it stands elsewhere, and pushes nothing then."""
+    def push(self, repository: BaseRepo, lease: Lease) -> None:
+        """Move one ref as the lease says, forwards only. Raises ``RemoteMoved`` where it stands elsewhere, and pushes nothing.
+
+        Raises ``RemoteDiverged`` where the new commit does not come after the expected one.
+        """
 
         def wanted(theirs: dict[Any, Any]) -> dict[Any, Any]:
             if theirs.get(lease.ref) != lease.expected:
                 raise RemoteMoved()
             return {lease.ref: lease.wanted or ZERO_SHA}
 
-        make = make_pack or pack_between(repository, lease.expected, lease.wanted)
+        _check_forward(repository, lease)
+        make = pack_between(repository, lease.expected, lease.wanted)
         with self._conversation() as (client, path):
             result = client.send_pack(path, wanted, generate_pack_data=make)
             said = (result.ref_status or {}).get(lease.ref)
@@ -113,6 +127,7 @@ class Remote:
                     ssh = SshClient(address, self._access, watch, self._key)
                     afterwards.callback(ssh.let_go)
                     yield ssh, address.path.encode()
+                    self.was_created |= MADE_NOW in ssh.complaints()
                 case "file":
                     yield LocalGitClient(config=ConfigDict()), address.path
                 case _:
@@ -134,6 +149,14 @@ class Remote:
             raise RemoteUnsafe(problem=str(problem)) from None
         spool.seek(0)
         repository.object_store.add_thin_pack(spool.read, None)  # type: ignore[attr-defined]
+
+
+def _check_forward(repository: BaseRepo, lease: Lease) -> None:
+    if not (lease.expected and lease.wanted) or lease.expected == lease.wanted:
+        return
+    old, new = ObjectID(lease.expected), ObjectID(lease.wanted)
+    if old not in repository.object_store or not can_fast_forward(repository, old, new):
+        raise RemoteDiverged(commit=old.decode())
 
 
 def _missing(repository: BaseRepo, commits: Iterable[Any]) -> set[Any]:

@@ -3,8 +3,9 @@
 No sentence quotes the server: it may echo a credential, or say anything at all.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.utils.translation import gettext_lazy as _
 
@@ -188,10 +189,26 @@ class KeyUnreadable(RemoteFailure):
     hint = _("Enter a private key of the kind Ed25519, ECDSA or RSA, whole, with its passphrase.")
 
 
-def known_failure(code: str) -> RemoteFailure | None:
-    """The failure with this code, for what was stored as a code only."""
+class AddressRefused(RemoteFailure):
+    code = "GIT_ADDRESS_REFUSED"
+    status = 409
+    consequence = Consequence.CONFIGURE
+    sentence = _("The address of the remote is not allowed by this server's settings.")
+    hint = _("Change the address, or MEMRELAY_GIT_PLAIN_HTTP and MEMRELAY_GIT_FILE_FOLDERS.")
+
+
+class CredentialsUnreadable(RemoteFailure):
+    code = "GIT_CREDENTIALS_UNREADABLE"
+    status = 409
+    consequence = Consequence.CONFIGURE
+    sentence = _("The stored credentials do not open: the key ring is another one, or they were changed.")
+    hint = _("Restore the key ring that belongs to this database, or enter the credentials again.")
+
+
+def known_failure(code: str, facts: Mapping[str, Any] | None = None) -> RemoteFailure | None:
+    """The failure with this code, for what was stored as a code and facts."""
     kind = _BY_CODE.get(code)
-    return kind() if kind else None
+    return kind(**facts or {}) if kind else None
 
 
 _BY_CODE = {kind.code: kind for kind in RemoteFailure.__subclasses__()}

@@ -8,9 +8,9 @@ import re
 import socket
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -49,10 +49,11 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One capability as it was found: ``code`` is that of a failure, ``detail`` a word where there was none."""
+    """One capability as it was found: ``code`` and ``facts`` are those of a failure, ``detail`` a word where there was none."""
 
     state: State
     code: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
     detail: str = ""
     milliseconds: int | None = None
     at: str = ""
@@ -129,16 +130,19 @@ class _Probe:
                 self.remote.push(MemoryRepo(), Lease(ref, refs[ref], None))
 
     def _tried(self, name: str, attempt: Callable[[], None]) -> bool:
-        start = time.monotonic()
+        start, failed = time.monotonic(), None
         try:
             attempt()
         except RemoteFailure as failure:
-            finding = Finding(_state_of(failure), code=failure.code)
-        else:
-            finding = Finding(State.SUPPORTED)
-        taken = int((time.monotonic() - start) * 1000)
-        self.found[name] = Finding(finding.state, finding.code, "", taken, clock.now().isoformat(timespec="seconds"))
-        return finding.state is State.SUPPORTED
+            failed = failure
+        self.found[name] = Finding(
+            _state_of(failed) if failed else State.SUPPORTED,
+            code=failed.code if failed else "",
+            facts=failed.facts if failed else {},
+            milliseconds=int((time.monotonic() - start) * 1000),
+            at=clock.now().isoformat(timespec="seconds"),
+        )
+        return failed is None
 
 
 def _state_of(failure: RemoteFailure) -> State:

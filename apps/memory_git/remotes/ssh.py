@@ -78,11 +78,16 @@ class SshClient(SSHGitClient):
         vendor = KeyInMemory(address, access, watch, key)
         super().__init__(address.host, port=address.port, username=vendor.user, vendor=vendor, config=ConfigDict())
         self._open: list[Any] = []
+        self._vendor = vendor
 
     def _connect(self, cmd: bytes, path: Any, protocol_version: int | None = None) -> Any:
         conversation = super()._connect(cmd, path, protocol_version)
         self._open.append(conversation[0])
         return conversation
+
+    def complaints(self) -> bytes:
+        """What the server wrote beside its answers."""
+        return b"".join(conversation.complaints() for conversation in self._vendor.conversations)
 
     def let_go(self) -> None:
         for protocol in self._open:
@@ -95,6 +100,7 @@ class KeyInMemory(SSHVendor):
     def __init__(self, address: RemoteAddress, access: Access, watch: Watch, key: paramiko.PKey | None) -> None:
         self._address, self._access, self._watch, self._key = address, access, watch, key
         self.user = address.user or access.user or "git"
+        self.conversations: list[_Conversation] = []
 
     def run_command(self, host: str, command: bytes, *_arguments: Any, **options: Any) -> Any:
         self._watch.check()
@@ -113,7 +119,9 @@ class KeyInMemory(SSHVendor):
         except BaseException:
             transport.close()
             raise
-        return _Conversation(transport, channel, self._watch)
+        conversation = _Conversation(transport, channel, self._watch)
+        self.conversations.append(conversation)
+        return conversation
 
 
 class _NoCommonHostKey(Exception):

@@ -97,6 +97,8 @@ def failure_for(error: BaseException, address: RemoteAddress) -> RemoteFailure:
     for kinds, failure in BY_KIND:
         if any(isinstance(inner, kinds) for inner in chain):
             return _made(failure, address)
+    if any(isinstance(inner, SSHException) and "banner" in str(inner) for inner in chain):
+        return RemoteTimedOut()  # Something took the connection and never said that it is an SSH server.
     return RemoteBroken()
 
 

@@ -5,6 +5,7 @@ import struct
 import zlib
 from pathlib import Path
 
+from dulwich.object_store import commit_tree_changes
 from dulwich.objects import Blob, Commit, Tree
 from dulwich.repo import Repo
 
@@ -62,3 +63,29 @@ def zeros(count: int) -> bytes:
     squeezing = zlib.compressobj(9)
     data = b"".join(squeezing.compress(b"\0" * min(2**20, count - at)) for at in range(0, count, 2**20))
     return data + squeezing.flush()
+
+
+def foreign_commit(into: Repo, parent: bytes | None, files: dict[str, str]) -> bytes:
+    """A commit by somebody else on main: the parent's tree with these files, at any path."""
+    store = into.object_store
+    changes = []
+    for path, text in files.items():
+        blob = Blob.from_string(text.encode())
+        store.add_object(blob)
+        changes.append((path.encode(), 0o100644, blob.id))
+    made = Commit()
+    made.tree = commit_tree_changes(store, store[parent].tree if parent else _empty(store), changes)
+    made.parents = [parent] if parent else []
+    made.author = made.committer = b"Somebody <somebody@example.org>"
+    made.author_time = made.commit_time = 1_800_000_100
+    made.author_timezone = made.commit_timezone = 0
+    made.message = b"A commit of somebody else"
+    store.add_object(made)
+    into.refs[MAIN] = made.id
+    return made.id
+
+
+def _empty(store) -> bytes:
+    tree = Tree()
+    store.add_object(tree)
+    return tree.id

@@ -13,6 +13,7 @@ from apps.memory_git.remotes.access import Access
 from apps.memory_git.remotes.addresses import parse
 from apps.memory_git.remotes.client import Lease, Remote
 from apps.memory_git.remotes.failures import (
+    RemoteDiverged,
     RemoteFailure,
     RemoteMoved,
     RemoteRepositoryMissing,
@@ -59,9 +60,21 @@ def test_a_lease_that_is_stale_pushes_nothing(ours: Repo, remote: Remote):
     remote.push(ours, Lease(MAIN, None, first))
     second = commit(ours, {"a.md": "two"})
     for expected in (None, b"1" * 40):
-        with pytest.raises(RemoteMoved):
+        with pytest.raises((RemoteMoved, RemoteDiverged)):
             remote.push(ours, Lease(MAIN, expected, second))
     assert remote.refs() == {MAIN: first}
+
+
+def test_a_branch_is_never_wound_back_whatever_the_lease_says(ours: Repo, remote: Remote):
+    first = commit(ours, {"a.md": "one"})
+    second = commit(ours, {"a.md": "two"})
+    remote.push(ours, Lease(MAIN, None, second))
+    ours.refs[MAIN] = first
+    third = commit(ours, {"b.md": "another way"})
+    for wanted in (first, third):
+        with pytest.raises(RemoteDiverged):
+            remote.push(ours, Lease(MAIN, second, wanted))
+    assert remote.refs() == {MAIN: second}
 
 
 def test_a_ref_is_deleted_under_its_lease_too(ours: Repo, remote: Remote):
