@@ -143,6 +143,8 @@ def _greeted(address: RemoteAddress, access: Access, kinds: tuple[str, ...]) -> 
         raise
     try:
         transport.start_client(timeout=access.connect_seconds)
+        if not transport.initial_kex_done:  # It comes back from a timeout as if all were well.
+            raise TimeoutError
     except paramiko.ssh_exception.IncompatiblePeer as error:
         transport.close()
         raise _NoCommonHostKey from error
