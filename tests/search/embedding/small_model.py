@@ -1,4 +1,4 @@
-"""A model folder as an operator may have one, with a vocabulary of a few words and four numbers a word."""
+"""A model folder as an operator may have one, with a vocabulary of a few words and a few numbers a word."""
 
 import json
 from pathlib import Path
@@ -9,16 +9,17 @@ from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 WORDS = ["[PAD]", "[UNK]", "red", "green", "blue", "ask", "tell"]
-DIMENSIONS = 4
 
 
-def write_small_model(folder: Path, *, seed: int = 1, prompts: dict[str, str] | None = None) -> Path:
+def write_small_model(
+    folder: Path, *, seed: int = 1, dimensions: int = 4, prompts: dict[str, str] | None = None
+) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    table = np.random.default_rng(seed).standard_normal((len(WORDS), DIMENSIONS)).astype(np.float32)
+    table = np.random.default_rng(seed).standard_normal((len(WORDS), dimensions)).astype(np.float32)
     inputs = [
         helper.make_tensor_value_info(name, TensorProto.INT64, ["b", "s"]) for name in ("input_ids", "attention_mask")
     ]
-    output = helper.make_tensor_value_info("out", TensorProto.FLOAT, ["b", "s", DIMENSIONS])
+    output = helper.make_tensor_value_info("out", TensorProto.FLOAT, ["b", "s", dimensions])
     nodes = [helper.make_node("Gather", ["table", "input_ids"], ["out"])]
     graph = helper.make_graph(nodes, "small", inputs, [output], [numpy_helper.from_array(table, "table")])
     onnx.save(
