@@ -208,6 +208,42 @@ def test_both_unicode_forms_of_a_name_are_one_memory(world: World, folder: Path)
     assert (job.unchanged, job.skipped, [told.code for told in job.reports]) == (1, 1, ["name_twice"])
 
 
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+@pytest.mark.parametrize("asked", ["NFC", "NFD"])
+def test_row_15_a_note_in_either_form_is_found_linked_and_fetched_in_both(
+    world: World, folder: Path, form: str, asked: str
+) -> None:
+    """Title, folder, tags, other names and links each in one form; looked for, linked to and read in the other."""
+    kept, other = (lambda text: unicodedata.normalize(form, text)), (lambda text: unicodedata.normalize(asked, text))
+    head = "---\ntitle: 01_ナレッジベース Übung\ntags: [Öl, ガス]\naliases: [Prüfung Ä]\n---\n"
+    fill(
+        folder,
+        {
+            kept("Ordner Ü/ザ Notiz.md"): kept(f"{head}Der Körper. がぎ\n"),
+            "Andere.md": other("Siehe [[01_ナレッジベース Übung]], [[ザ Notiz]] und [[Prüfung Ä]].\n"),
+        },
+    )
+    imported(world, folder)
+    caller = world.alices_agent
+    note = read(world, "01_ナレッジベース Übung")
+    assert note.title == "01_ナレッジベース Übung" and note.tags == ["Öl", "ガス"]
+    assert note.path == "memories/Ordner Ü/ザ Notiz.md"
+    for name in (note.slug, note.path, "Prüfung Ä"):
+        assert caller.call("memory_get", memory_id=other(name)).memory_id == note.memory_id
+    for words in ("Übung", "ナレッジベース", "Körper", "がぎ"):
+        found = caller.call("memory_search", query=other(words)).results
+        assert note.memory_id in [hit.memory_id for hit in found], words
+    assert [hit.memory_id for hit in caller.call("memory_list", tags=[other("öl"), other("ガス")]).memories] == [
+        note.memory_id
+    ]
+    links = caller.call("memory_links", memory_id="Andere").links_to
+    assert {link.memory.memory_id for link in links} == {note.memory_id} and len(links) == 3
+    assert note.body == kept("Der Körper. がぎ\n")  # Every byte of a text survives.
+    renamed = folder / kept("Ordner Ü/ザ Notiz.md")
+    renamed.parent.rename(folder / other("Ordner Ü"))
+    assert imported(world, folder).unchanged == 2 and Memory.objects.count() == 2
+
+
 def test_equal_titles_and_colliding_names_are_all_kept(world: World, folder: Path) -> None:
     fill(
         folder,
