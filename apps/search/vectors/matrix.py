@@ -23,17 +23,15 @@ ASKED_AT_ONCE = 400
 FEW = 20  # Passages of a language that tell how near its texts are to a question; of fewer, all languages do.
 LEAST_SPREAD = 0.02
 ROUNDS = 20
+SAMPLED = 16  # One of so many scores is looked at to see where the best begin.
+NOT_ALLOWED, LOWEST = np.float32(-9), np.float32(-2)
 
 _NEWER = """
     SELECT p.id, p.document_id, p.revision, p.start, p."end", p.language, p.vector, d.scope_key, d.status
     FROM search_passage p CROSS JOIN search_document d ON d.id = p.document_id AND d.revision = p.revision
     WHERE p.id > %s AND p.id <= %s AND p.model_id = %s ORDER BY p.id
 """
-_STANDING = """
-    SELECT p.id, {where} FROM search_passage p
-    CROSS JOIN search_document d ON d.id = p.document_id AND d.revision = p.revision
-    WHERE p.id IN ({marks}) AND p.model_id = %s
-"""
+_STANDING = "SELECT d.id, d.revision, {where} FROM search_document d WHERE d.id IN ({marks})"
 _CODES = {language: code for code, language in enumerate(LANGUAGES)}
 
 Row = tuple[Any, ...]
@@ -119,17 +117,19 @@ class Matrix:
     def _drop_fallen(self, field: "_Field", rows: Rows, filters: SearchFilters) -> int:
         """Hold hits against the database; how many of them do not count."""
         where, values = filters.where()
-        keys = [int(key) for key in field.of("id", rows)]
-        passing: dict[int, bool] = {}
+        documents = field.of("document", rows)
+        known: dict[int, tuple[int, bool]] = {}
         with connection.cursor() as cursor:
-            for some in (keys[place : place + ASKED_AT_ONCE] for place in range(0, len(keys), ASKED_AT_ONCE)):
-                statement = _STANDING.format(where=where, marks=", ".join(["%s"] * len(some)))
-                cursor.execute(statement, [*values, *some, self.model_id])
-                passing.update((key, bool(passes)) for key, passes in cursor.fetchall())
-        fallen = [row for row, key in zip(rows, keys, strict=True) if not passing.get(key)]
-        field.allowed[fallen] = False
-        field.bury([int(row) for row, key in zip(rows, keys, strict=True) if key not in passing])
-        return len(fallen)
+            for place in range(0, len(documents), ASKED_AT_ONCE):
+                some = documents[place : place + ASKED_AT_ONCE].tolist()
+                cursor.execute(_STANDING.format(where=where, marks=", ".join(["%s"] * len(some))), [*values, *some])
+                known.update((key, (revision, bool(passes))) for key, revision, passes in cursor.fetchall())
+        told = [known.get(document, (0, False)) for document in documents.tolist()]
+        stands = np.array([revision for revision, _ in told], np.int64) == field.of("revision", rows)
+        passes = stands & np.array([passes for _, passes in told], np.bool_)
+        field.allowed[rows[~passes]] = False
+        field.bury(rows[~stands])
+        return int(np.count_nonzero(~passes))
 
 
 def _whole_documents(batches: Iterator[list[Row]]) -> Iterator[list[Row]]:
@@ -154,12 +154,24 @@ class _Part:
     begin: int  # Where its rows begin among all that are searched.
     rows: Rows | None  # Which of its rows these are; nothing where all.
 
+    @property
+    def size(self) -> int:
+        return self.block.count if self.rows is None else len(self.rows)
+
     def of(self, column: Column) -> Column:
         return column if self.rows is None else column[self.rows]
 
+    def own(self, rows: Rows) -> Rows:
+        """Rows of the whole as rows of the block."""
+        inside = rows - self.begin
+        return inside if self.rows is None else self.rows[inside]
+
 
 class _Field:
-    """The living rows of the searched blocks, and how near each is to the question."""
+    """The living rows of the searched blocks, and how near each is to the question.
+
+    ``z`` says how far a cosine stands out among those of its language, since a model likes its own language best.
+    """
 
     def __init__(self, blocks: Sequence[Block], question: Floats) -> None:
         self.parts: list[_Part] = []
@@ -172,10 +184,9 @@ class _Field:
             self.parts.append(part)
             begin += len(near[-1])
         self.cosines: Floats = near[0] if len(near) == 1 else np.concatenate([np.empty(0, np.float32), *near])
-        self.documents = self._gathered("document", np.int64)
         self.languages = self._gathered("language", np.int8)
-        self.z = _scaled(self.cosines, self.languages)
         self.allowed: NDArray[np.bool_] = np.zeros(begin, np.bool_)
+        self._means, self._spreads = _measures(self.cosines, self.languages)
 
     def _gathered(self, name: str, kind: type[np.generic]) -> Column:
         columns = [part.of(part.block.column(name)) for part in self.parts]
@@ -190,75 +201,90 @@ class _Field:
         with connection.cursor() as cursor:
             cursor.execute(f"SELECT d.id FROM search_document d WHERE {where}", values)
             passing = np.fromiter((key for (key,) in cursor.fetchall()), np.int64)
-        if len(passing) and len(self.documents):
-            table = np.zeros(int(max(self.documents.max(), passing.max())) + 1, np.bool_)
+        documents = self._gathered("document", np.int64)
+        if len(passing) and len(documents):
+            table = np.zeros(int(max(documents.max(), passing.max())) + 1, np.bool_)
             table[passing] = True
-            self.allowed = table[self.documents]
+            self.allowed = table[documents]
+
+    def z(self, rows: Rows) -> Floats:
+        languages = self.languages[rows]
+        scaled: Floats = (self.cosines[rows] - self._means[languages]) / self._spreads[languages]
+        return scaled
 
     def chosen(self, also: Sequence[int], limit: int) -> Rows:
         """The best row of each document that is to be shown, best first."""
-        best: dict[int, int] = {}
-        allowed = np.flatnonzero(self.allowed)
-        found = list(self._best_documents(allowed, limit))
-        for code in range(len(LANGUAGES)):
-            found += self._best_documents(allowed[self.languages[allowed] == code], limit // 2)
+        by_language = [self._best(code, limit) for code in range(len(LANGUAGES))] if limit else []
+        overall = self._unique(np.concatenate([np.empty(0, np.intp), *by_language]))[:limit]
+        found = [overall, *(rows[: limit // 2] for rows in by_language)]
         if also:
-            found += list(allowed[np.isin(self.documents[allowed], np.asarray(also, np.int64))])
-        for row in found:
-            known = best.setdefault(int(self.documents[row]), int(row))
-            if self.z[row] > self.z[known]:
-                best[int(self.documents[row])] = int(row)
-        rows = np.fromiter(best.values(), np.intp, len(best))
-        return rows[np.argsort(-self.z[rows], kind="stable")]
+            wanted = np.isin(self._gathered("document", np.int64), np.asarray(also, np.int64))
+            found.append(np.flatnonzero(wanted & self.allowed))
+        return self._unique(np.concatenate(found))
 
-    def _best_documents(self, rows: Rows, most: int) -> Iterator[int]:
-        """The best row of each of the ``most`` best documents among ``rows``."""
+    def _best(self, code: int, most: int) -> Rows:
+        """The best rows of one language, of ``most`` documents where there are so many; best first."""
+        scores = np.where(self.allowed & (self.languages == code), self.cosines, NOT_ALLOWED)
         wanted = most * 4
-        while most and len(rows):
-            top = rows
-            if wanted < len(rows):
-                top = rows[np.argpartition(-self.z[rows], wanted)[:wanted]]
-            top = top[np.argsort(-self.z[top], kind="stable")]
-            _, firsts = np.unique(self.documents[top], return_index=True)
-            if len(firsts) >= most or wanted >= len(rows):
-                yield from (int(row) for row in top[np.sort(firsts)[:most]])
-                return
+        while True:
+            rows = _top(scores, wanted)
+            best = self._unique(rows)
+            if len(best) >= most or len(rows) < wanted:
+                return best[:most]
             wanted *= 4
+
+    def _unique(self, rows: Rows) -> Rows:
+        """The best row of each document, best first."""
+        rows = rows[np.argsort(-self.z(rows), kind="stable")]
+        _, firsts = np.unique(self.of("document", rows), return_index=True)
+        return rows[np.sort(firsts)]
 
     def of(self, name: str, rows: Rows) -> Column:
         """A column of some rows, without gathering it for all."""
         values = np.empty(len(rows), np.int64)
         for part in self.parts:
-            column = part.of(part.block.column(name))
-            inside = (rows >= part.begin) & (rows < part.begin + len(column))
-            values[inside] = column[rows[inside] - part.begin]
+            inside = np.flatnonzero((rows >= part.begin) & (rows < part.begin + part.size))
+            values[inside] = part.block.column(name)[part.own(rows[inside])]
         return values
 
-    def bury(self, rows: Sequence[int]) -> None:
+    def bury(self, rows: Rows) -> None:
         for part in self.parts:
-            size = part.block.count if part.rows is None else len(part.rows)
-            inside = np.array([row - part.begin for row in rows if part.begin <= row < part.begin + size], np.intp)
+            inside = rows[(rows >= part.begin) & (rows < part.begin + part.size)]
             if len(inside):
-                part.block.bury(inside if part.rows is None else part.rows[inside])
+                part.block.bury(part.own(inside))
 
     def near(self, rows: Rows) -> list[NearDocument]:
-        revisions, starts, ends = (self.of(name, rows) for name in ("revision", "start", "end"))
-        return [
-            NearDocument(
-                int(self.documents[row]), int(revision), int(start), int(end), float(self.cosines[row]), float(self.z[row]),
-                LANGUAGES[int(self.languages[row])],
-            )
-            for row, revision, start, end in zip(rows, revisions, starts, ends, strict=True)
-        ]  # fmt: skip
+        columns = [self.of(name, rows).tolist() for name in ("document", "revision", "start", "end")]
+        cosines, z = self.cosines[rows].tolist(), self.z(rows).tolist()
+        languages = [LANGUAGES[code] for code in self.languages[rows]]
+        return [NearDocument(*values) for values in zip(*columns, cosines, z, languages, strict=True)]
 
 
-def _scaled(cosines: Floats, languages: Column) -> Floats:
-    """How far each cosine stands out among those of its language, since a model likes its own language best."""
-    z = np.zeros_like(cosines)
-    for code in range(len(LANGUAGES)):
-        same = np.flatnonzero(languages == code)
-        if len(same):
-            some = cosines[same]
-            told = some if len(some) >= FEW else cosines
-            z[same] = (some - told.mean()) / max(float(told.std()), LEAST_SPREAD)
-    return z
+def _top(scores: Floats, wanted: int) -> Rows:
+    """The rows of at least the ``wanted`` highest scores, if there are so many. A sample says where to cut."""
+    if len(scores) > wanted * SAMPLED:
+        sample = scores[::SAMPLED]
+        cut = np.partition(sample, -wanted // SAMPLED * 2 - 1)[-wanted // SAMPLED * 2 - 1]
+        rows = np.flatnonzero(scores >= max(cut, LOWEST))
+        if len(rows) >= wanted or cut <= LOWEST:
+            return rows
+    if len(scores) > wanted:
+        rows = np.argpartition(scores, -wanted)[-wanted:]
+        return rows[scores[rows] >= LOWEST]
+    return np.flatnonzero(scores >= LOWEST)
+
+
+def _measures(cosines: Floats, languages: Column) -> tuple[Floats, Floats]:
+    """Mean and spread of the cosines by language; of few, what holds for all languages together."""
+    middle = cosines.mean() if len(cosines) else np.float32(0)  # Around it, so that the squares stay small.
+    around = cosines - middle
+    masks = np.array([languages == code for code in range(len(LANGUAGES))], np.float32)
+    counts, sums, squares = masks.sum(axis=1), masks @ around, masks @ (around * around)
+    if 0 < counts.sum():
+        few = counts < FEW
+        total = (counts.sum(), sums.sum(), squares.sum())
+        counts[few], sums[few], squares[few] = total
+    counts = np.maximum(counts, 1)
+    means = sums / counts
+    spreads = np.sqrt(np.maximum(squares / counts - means * means, np.float32(LEAST_SPREAD**2)))
+    return means + middle, spreads

@@ -1,0 +1,198 @@
+"""Ranking by meaning: exact, filtered before it is ranked, fair to both languages, and never older than the rows."""
+
+import numpy as np
+import pytest
+
+from apps.search import index
+from apps.search.filters import SearchFilters
+from apps.search.models import Document, Passage, VectorModel
+from apps.search.vectors import matrix as matrices
+from apps.search.vectors.matrix import Matrix
+from tests.search.made import entry
+
+pytestmark = pytest.mark.django_db
+HERE = SearchFilters(["project/one"])
+DIMENSIONS = 16
+
+
+class Store:
+    """Documents with vectors of our choice."""
+
+    def __init__(self) -> None:
+        self.model = VectorModel.objects.create(key="made", dimensions=DIMENSIONS)
+        self.dice = np.random.default_rng(7)
+        self.matrix = Matrix(self.model.pk, DIMENSIONS)
+        self.vectors: dict[int, list[np.ndarray]] = {}
+
+    def direction(self) -> np.ndarray:
+        made = self.dice.standard_normal(DIMENSIONS).astype(np.float32)
+        return made / np.linalg.norm(made)
+
+    def add(self, key: str, vectors=None, *, language="en", revision=1, **fields) -> int:
+        number = index.index_write(entry(key, body="x", revision=revision, **fields))
+        self.vectors[number] = [self.direction()] if vectors is None else vectors
+        Document.objects.filter(pk=number).update(embedded=revision)
+        Passage.objects.filter(document_id=number).delete()
+        Passage.objects.bulk_create(
+            Passage(
+                document_id=number, revision=revision, model_id=self.model.pk, number=place, start=place, end=place + 1,
+                language=language, text_hash=b"x", vector=vector.astype(np.float16).tobytes(),
+            )
+            for place, vector in enumerate(self.vectors[number])
+        )  # fmt: skip
+        return number
+
+    def near(self, question, filters=HERE, **wanted):
+        return self.matrix.nearest(question, filters, **wanted)
+
+    def keys(self, question, filters=HERE, **wanted) -> list[str]:
+        names = dict(Document.objects.values_list("pk", "stable_id"))
+        return [names[one.document_id] for one in self.near(question, filters, **wanted)]
+
+
+@pytest.fixture
+def store() -> Store:
+    return Store()
+
+
+def best_of(store: Store, question) -> list[int]:
+    """By hand: every document by its best passage."""
+    scores = {number: max(float(v.astype(np.float16) @ question) for v in vs) for number, vs in store.vectors.items()}
+    return sorted(scores, key=lambda number: -scores[number])
+
+
+@pytest.mark.parametrize("sampled", [16, 10_000])
+def test_the_ranking_is_exact(store, monkeypatch, sampled):
+    monkeypatch.setattr(matrices, "SAMPLED", sampled)
+    for number in range(300):
+        store.add(f"m{number}", [store.direction() for _ in range(4)])
+    for _ in range(5):
+        question = store.direction()
+        assert [one.document_id for one in store.near(question, limit=10)] == best_of(store, question)[:10]
+
+
+def test_a_document_comes_once_with_its_best_passage(store):
+    question = store.direction()
+    store.add("a", [store.direction(), question, store.direction()])
+    (one,) = store.near(question)
+    assert (one.start, one.end, round(one.cosine, 2)) == (1, 2, 1.0)
+
+
+def test_filters_come_before_the_limit(store):
+    question = store.direction()
+    for number in range(20):
+        store.add(f"m{number}", [question])
+    store.add("fact", kind="fact")
+    store.add("elsewhere", [question], scope_key="library")
+    store.add("archived", status="archived")
+    store.add("tagged", tags=["x"])
+    assert store.keys(question, SearchFilters(["project/one"], kinds=["fact"]), limit=5) == ["fact"]
+    assert store.keys(question, SearchFilters(["library"])) == ["elsewhere"]
+    assert store.keys(question, SearchFilters(["project/one"], statuses=["archived"])) == ["archived"]
+    assert store.keys(question, SearchFilters(["project/one"], tags=["x"])) == ["tagged"]
+    assert store.keys(question, SearchFilters([])) == store.keys(question, SearchFilters(["unknown"])) == []
+    assert "archived" not in store.keys(question, limit=50)
+
+
+def test_each_language_has_its_share_and_is_scaled_by_its_own(store):
+    question = store.direction()
+    for number in range(40):  # Texts of the question's language are all nearer to it.
+        near = question + 0.4 * store.direction()
+        store.add(f"zh{number}", [near / np.linalg.norm(near)], language="zh")
+        store.add(f"en{number}")
+    found = store.near(question, limit=10)
+    languages = [one.language for one in found]
+    assert (languages.count("zh") >= 5, languages.count("en") >= 5) == (True, True)
+    assert [one.z for one in found] == sorted((one.z for one in found), reverse=True)
+    english = [one.cosine for one in store.near(question, limit=1_000) if one.language == "en"]
+    best = next(one for one in found if one.language == "en")
+    assert best.z == pytest.approx((best.cosine - np.mean(english)) / np.std(english), rel=1e-3)
+
+
+def test_few_texts_of_a_language_are_measured_by_all(store):
+    question = store.direction()
+    for number in range(30):
+        store.add(f"en{number}")
+    store.add("zh", [question], language="zh")
+    assert store.near(question)[0].z > 2
+    assert store.near(question)[0].language == "zh"
+
+
+def test_documents_asked_for_come_whatever_their_rank(store):
+    question = store.direction()
+    for number in range(30):
+        store.add(f"m{number}", [question])
+    far = store.add("far", [-question])
+    hidden = store.add("hidden", [-question], status="archived")
+    found = store.near(question, limit=3, also=[far, hidden, 99_999])
+    assert [one.document_id for one in found][-1] == far
+    assert len(found) == 4
+    assert [one.document_id for one in store.near(question, limit=0, also=[far])] == [far]
+
+
+def test_rows_that_went_or_changed_give_way_to_the_next_ones(store):
+    question = store.direction()
+    for number in range(12):
+        store.add(f"m{number:02}", [question])
+    assert len(store.keys(question, limit=4)) == 4
+    index.index_remove([f"m{number:02}" for number in range(8)])
+    index.index_write(entry("m08", body="new", revision=2))
+    assert sorted(store.keys(question, limit=4)) == ["m09", "m10", "m11"]
+    assert store.matrix.passages == 3
+
+
+def test_new_passages_take_the_place_of_old_ones_also_in_another_scope(store):
+    question = store.direction()
+    store.add("a", [question])
+    store.keys(question)
+    store.add("a", [-question, store.direction()], revision=2, scope_key="library")
+    (one,) = store.near(question, SearchFilters(["project/one", "library"]))
+    assert (one.revision, one.cosine < 0.9) == (2, True)
+    assert store.matrix.passages == 2
+
+
+def test_a_read_in_many_parts_buries_nothing_of_its_own(store, monkeypatch):
+    monkeypatch.setattr(matrices, "READ_AT_ONCE", 3)
+    question = store.direction()
+    for number in range(9):
+        store.add(f"m{number}", [store.direction() for _ in range(1 + number % 5)])
+    assert len(store.keys(question)) == 9
+    assert store.matrix.passages == Passage.objects.count()
+
+
+def test_memory_grows_and_is_given_back(store):
+    question = store.direction()
+    for _ in range(6):
+        for number in range(100):
+            store.add(f"m{number}", [store.direction() for _ in range(2)], revision=1)
+        store.keys(question)
+    (block,) = store.matrix.blocks.values()
+    assert store.matrix.passages == 200
+    assert block.count < 600
+    assert [one.document_id for one in store.near(question, limit=7)] == best_of(store, question)[:7]
+
+
+def test_vectors_of_another_model_or_size_are_not_touched(store):
+    question = store.direction()
+    store.add("a", [question])
+    Passage.objects.update(model_id=99)
+    assert store.keys(question) == []
+    store.add("b", [np.ones(3, np.float32)])
+    assert store.keys(question) == []
+
+
+def test_another_database_is_read_anew(store):
+    question = store.direction()
+    store.add("a", [question])
+    assert store.keys(question) == ["a"]
+    store.matrix._last += 1_000
+    assert store.keys(question) == ["a"]
+    assert store.matrix.passages == 1
+
+
+def test_an_answer_costs_few_statements(store, django_assert_num_queries):
+    for number in range(30):
+        store.add(f"m{number}")
+    store.keys(store.direction())
+    with django_assert_num_queries(2):
+        store.near(store.direction())
