@@ -27,6 +27,7 @@ class Entry:
     updated_at: datetime
     summary: str
     body: str
+    clues: str = ""  # What the message and the text have in common: a shortened text shows that place.
     alike: int = 0
     differs: tuple[str, ...] = ()
 
@@ -45,14 +46,14 @@ class Block:
     linked: list[Link]
 
 
-def render(entries: Sequence[Entry], links: Sequence[Link], *, message: str, characters: int) -> Block:
+def render(entries: Sequence[Entry], links: Sequence[Link], *, characters: int) -> Block:
     """As many as fit, best first. One that does not fit whole gives its summary or the place that matches; else the next."""
     room = characters - len(OPENING) - len(CLOSING) - 2
     parts: list[str] = []
     shown: dict[str, bool] = {}
     for place, entry in enumerate(entries):
         kept_back = LEAST_TEXT * min(2, len(entries) - place - 1)  # One long text must not crowd the others out.
-        text, complete = _fitting(entry, message, room, kept_back)
+        text, complete = _fitting(entry, room, kept_back)
         if text:
             parts.append(text)
             shown[entry.memory_id] = complete
@@ -67,16 +68,17 @@ def render(entries: Sequence[Entry], links: Sequence[Link], *, message: str, cha
     return Block("\n".join([OPENING, *parts, CLOSING]) if shown else "", shown, told)
 
 
-def _fitting(entry: Entry, message: str, room: int, kept_back: int) -> tuple[str, bool]:
+def _fitting(entry: Entry, room: int, kept_back: int) -> tuple[str, bool]:
     body = entry.body.strip()
     text = _told(entry, body or entry.summary, "")
     if len(text) <= room - (kept_back if len(text) > 2 * LEAST_TEXT else 0):
         return text, True
     note = f"(Shortened; memory_get {entry.memory_id} reads all of it.)"
-    for width in (EXCERPT, EXCERPT // 2, LEAST_TEXT):
-        shortened = f"{entry.summary} {excerpt(body, message, width).text}".strip()
-        text = _told(entry, shortened, note)
-        if len(text) <= room - kept_back or (width == LEAST_TEXT and len(text) <= room):
+    frame = len(_told(entry, entry.summary, note)) + 2
+    width = min(EXCERPT, max(room - kept_back - frame, min(LEAST_TEXT, room - frame)))
+    if width >= LEAST_TEXT // 2:
+        text = _told(entry, f"{entry.summary} {excerpt(body, entry.clues, width - 2).text}".strip(), note)
+        if len(text) <= room:
             return text, False
     text = _told(entry, entry.summary, note) if entry.summary else ""
     return (text, False) if text and len(text) <= room else ("", False)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from django.conf import settings
 
@@ -18,6 +19,8 @@ from apps.search.likeness import Group, Said, fold, said, says_the_same
 
 CLOSE = 0.3  # Of the threshold: so near to it a candidate counts when wordings of one fact are folded.
 COMPARED = 40  # So many memories that the session saw last are compared with what is about to be shown.
+# Comparing texts costs most of all: so much of each is compared, of the best candidates as many as stay within the sum.
+COMPARED_CHARACTERS, COMPARED_IN_ALL = 500, 8_000
 FEW_WORDS = 3  # A text of fewer telling words is only understood together with its title.
 
 
@@ -28,6 +31,7 @@ class Chosen:
     memory: Memory
     body: str
     score: float
+    clues: str  # What it holds of the message, to find the place in its text.
     alike: int
     differs: tuple[str, ...]
 
@@ -55,6 +59,7 @@ def choose(
     if not asked or not scope_keys:
         return []
     found = find(asked, scope_keys)
+    asked = [clue for clue in asked if clue.text in found.frequency]  # The others there was no room to look for.
     by.check()
     candidates = _candidates(asked, found, scope_keys, owner)
     by.check()
@@ -79,6 +84,8 @@ def _candidates(asked: Sequence[Clue], found: Found, scope_keys: Sequence[str], 
         return []
     bodies, used = newest_bodies(rows), uses(owner, close)
     rows.sort(key=lambda row: (-scores[row.stable_id], -row.updated_at.timestamp(), -row.pk))
+    compared = accumulate(min(COMPARED_CHARACTERS, len(bodies.get(row.pk, ""))) for row in rows)
+    rows = [row for row, characters in zip(rows, compared, strict=True) if characters <= COMPARED_IN_ALL]
     return [
         _Candidate(
             memory=row,
@@ -106,8 +113,9 @@ def is_shown(row: Memory, scope_keys: Collection[str]) -> bool:
 
 def _said(row: Memory, body: str) -> Said:
     """What a memory states. Titles must differ even where facts do not, so they only count where there is little else."""
-    text = said(f"{row.summary}\n{body}")
-    return text if len(text.words) >= FEW_WORDS else said(f"{row.title}\n{row.summary}\n{body}")
+    told = f"{row.summary}\n{body[:COMPARED_CHARACTERS]}"
+    text = said(told)
+    return text if len(text.words) >= FEW_WORDS else said(f"{row.title}\n{told}")
 
 
 def _unfolded(groups: Sequence[Group], candidates: Sequence[_Candidate]) -> list[Group]:
@@ -181,6 +189,7 @@ def _chosen(groups: Sequence[Group], candidates: Sequence[_Candidate], scores: S
             memory=candidates[group.leader].memory,
             body=candidates[group.leader].body,
             score=round(scores[group.leader], 3),
+            clues=" ".join(candidates[group.leader].holds),
             alike=len(group.alike),
             differs=tuple(candidates[place].memory.stable_id for place in sorted(differing[group.leader])),
         )

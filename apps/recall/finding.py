@@ -14,8 +14,8 @@ from apps.search.filters import SearchFilters
 
 # A clue that more of the newest documents hold than this brings no memory to mind by itself; it still adds to one that
 # another clue has found.
-ROWS_A_CLUE = 2_000
-ROWS_IN_ALL = 24_000
+ROWS_A_CLUE = 1_000
+ROWS_IN_ALL = 8_000
 LOOKED_AT = 64  # So many candidates are read and weighed in full.
 BODY_READ = 8_000
 

@@ -102,12 +102,12 @@ def _recall(
         known = {*seen, *exclude_ids, *(one.memory.stable_id for one in chosen)}
         links = links_from(caller, [one.memory for one in chosen], scope_keys, known)
     by.check()
-    block = _block(caller, chosen, links, message)
+    block = _block(caller, chosen, links)
     with never_waiting(by):
         noted = sessions.deliver(owner, session_id, message_id, list(block.shown))
     if noted != block.shown.keys():  # Another call of the session was quicker.
         chosen = [one for one in chosen if one.memory.stable_id in noted]
-        block = _block(caller, chosen, links, message)
+        block = _block(caller, chosen, links)
     return _answer(caller, chosen, block)
 
 
@@ -118,7 +118,7 @@ def _scopes(caller: Caller, project_id: str) -> list[str]:
     return [key for key in keys if key in near or not key.startswith("global/")]
 
 
-def _block(caller: Caller, chosen: Sequence[Chosen], links: Sequence[Link], message: str) -> Block:
+def _block(caller: Caller, chosen: Sequence[Chosen], links: Sequence[Link]) -> Block:
     entries = [
         Entry(
             memory_id=one.memory.stable_id,
@@ -128,12 +128,13 @@ def _block(caller: Caller, chosen: Sequence[Chosen], links: Sequence[Link], mess
             updated_at=local(one.memory.updated_at, caller.zone),
             summary=one.memory.summary,
             body=one.body,
+            clues=one.clues,
             alike=one.alike,
             differs=one.differs,
         )
         for one in chosen
     ]
-    return render(entries, links, message=message, characters=settings.RECALL_CHARACTERS)
+    return render(entries, links, characters=settings.RECALL_CHARACTERS)
 
 
 def _answer(caller: Caller, chosen: Sequence[Chosen], block: Block) -> RecallOut:

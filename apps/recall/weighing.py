@@ -18,7 +18,7 @@ USAGE, USED_OFTEN = 0.05, 50
 
 
 def rareness_of(clues: Sequence[Clue], frequency: Mapping[str, int], total: int) -> dict[str, float]:
-    return {clue.text: rareness(frequency.get(clue.text, 1), total) for clue in clues}
+    return {clue.text: rareness(frequency[clue.text], total) for clue in clues}
 
 
 def held(clues: Sequence[Clue], words: Words) -> dict[str, float]:
