@@ -2,7 +2,7 @@
 
 from ninja import Router
 
-from apps.memory_git import migration_services, restore_services, selectors, services
+from apps.memory_git import connections, migration_deeds, mirroring, restore_deeds, selectors, services
 from apps.operations.rest import route
 
 router = Router(tags=["git"])
@@ -16,22 +16,31 @@ route(router, "GET", "/git/commits", selectors.memory_repository_history)
 route(router, "GET", "/git/commits/{commit}", selectors.memory_repository_commit_get)
 route(router, "GET", "/git/repositories/{repository_id}/diff", selectors.memory_repository_diff)
 route(router, "GET", "/git/versions/{commit}/{path:resource_id}", selectors.memory_version_get)
-route(router, "POST", "/git/versions/{commit}/{path:resource_id}/restore", restore_services.memory_version_restore)
-route(router, "POST", "/git/repositories", restore_services.memory_repository_create)
-route(router, "POST", "/git/repositories/{repository_id}/restore", restore_services.memory_snapshot_restore, status=202)
+route(router, "POST", "/git/versions/{commit}/{path:resource_id}/restore", restore_deeds.memory_version_restore)
+route(router, "POST", "/git/repositories", restore_deeds.memory_repository_create)
+route(router, "POST", "/git/repositories/{repository_id}/restore", restore_deeds.memory_snapshot_restore, status=202)
 route(
     router,
     "POST",
     "/git/repositories/{repository_id}/maintain",
-    restore_services.memory_repository_maintain,
+    restore_deeds.memory_repository_maintain,
     status=202,
 )
 route(
     router,
     "POST",
     "/git/repositories/{repository_id}/purge",
-    restore_services.memory_repository_archive_purge,
+    restore_deeds.memory_repository_archive_purge,
     status=202,
 )
-route(router, "GET", "/git/migration", migration_services.memory_repository_migrate_plan)
-route(router, "POST", "/git/migration", migration_services.memory_repository_migrate, status=202)
+route(router, "GET", "/git/migration", migration_deeds.memory_repository_migrate_plan)
+route(router, "POST", "/git/migration", migration_deeds.memory_repository_migrate, status=202)
+
+route(router, "GET", "/git/connections", connections.git_connection_get)
+route(router, "POST", "/git/connections", connections.git_connection_save)
+route(router, "PATCH", "/git/connections", connections.git_connection_save, named="git_connection_update")
+route(router, "DELETE", "/git/connections", connections.git_connection_delete)
+route(router, "POST", "/git/connections/test", connections.git_connection_test)
+route(router, "POST", "/git/repositories/{repository_id}/sync", mirroring.memory_repository_sync)
+route(router, "POST", "/git/repositories/{repository_id}/remote", mirroring.memory_repository_bind)
+route(router, "DELETE", "/git/repositories/{repository_id}/remote", mirroring.memory_repository_unbind)

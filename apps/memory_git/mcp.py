@@ -1,6 +1,6 @@
 """Memory Git as MCP tools, all of them in the full list; tool_search finds them for agents of the short one."""
 
-from apps.memory_git import migration_services, restore_services, selectors, services
+from apps.memory_git import connections, migration_deeds, mirroring, restore_deeds, selectors, services
 from apps.operations.mcp import Tool
 
 TOOLS = [
@@ -10,14 +10,21 @@ TOOLS = [
     Tool(selectors.memory_repository_commit_get),
     Tool(selectors.memory_repository_diff),
     Tool(selectors.memory_version_get),
-    Tool(restore_services.memory_version_restore),
-    Tool(restore_services.memory_snapshot_restore),
-    Tool(restore_services.memory_repository_create),
-    Tool(restore_services.memory_repository_maintain),
-    Tool(restore_services.memory_repository_archive_purge),
-    Tool(migration_services.memory_repository_migrate_plan),
-    Tool(migration_services.memory_repository_migrate),
+    Tool(restore_deeds.memory_version_restore),
+    Tool(restore_deeds.memory_snapshot_restore),
+    Tool(restore_deeds.memory_repository_create),
+    Tool(restore_deeds.memory_repository_maintain),
+    Tool(restore_deeds.memory_repository_archive_purge),
+    Tool(migration_deeds.memory_repository_migrate_plan),
+    Tool(migration_deeds.memory_repository_migrate),
     Tool(selectors.git_job_get),
     Tool(selectors.git_settings_get),
     Tool(services.git_settings_update),
+    Tool(connections.git_connection_get),
+    Tool(connections.git_connection_save),
+    Tool(connections.git_connection_test),
+    Tool(connections.git_connection_delete),
+    Tool(mirroring.memory_repository_sync),
+    Tool(mirroring.memory_repository_bind),
+    Tool(mirroring.memory_repository_unbind),
 ]

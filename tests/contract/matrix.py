@@ -58,6 +58,8 @@ IN_A_SPACE = {
 ANSWERS = {
     "curation_model_connection_test": "MODEL_NOT_CONFIGURED",
     "curation_model_list": "MODEL_NOT_CONFIGURED",
+    "git_connection_test": "GIT_CONNECTION_MISSING",
+    "memory_repository_unbind": "NOT_FOUND",
 }
 # What a connection bound to another workspace meets, where the arguments alone do not say it.
 BOUND_ELSEWHERE = {
@@ -172,6 +174,7 @@ SUBJECTS = {"memory_id", "checkpoint_id", "document_id", "job_id", "token_id", "
 BY_OPERATION: dict[str, dict[str, Made | None]] = {
     "checkpoint_save": {"completed": lambda scene: "Half of it."},
     "curation_model_connection_save": {"base_url": lambda scene: "https://model.example.org/v1"},
+    "git_connection_save": {"url": lambda scene: "https://git.example.org/me/memory.git", "test": lambda scene: False},
     "memory_move": {"to_scope": lambda scene: "shared"},
     "memory_restore": {"memory_id": Scene.deleted},
     "memory_save_many": {"memories": lambda scene: [{"title": scene.title(), "body": "text"}]},

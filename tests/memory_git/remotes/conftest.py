@@ -8,6 +8,7 @@ import pytest
 from django.test import override_settings
 from dulwich.repo import Repo
 
+from apps.base.keyring import ensure_keyring
 from apps.memory_git.models import GitSyncJob, MemoryRepository
 from tests.memory_git.conftest import git, memory_git, save
 from tests.memory_git.remotes.made import MAIN, bare, foreign_commit
@@ -47,6 +48,13 @@ class Server:
 
     def back(self) -> None:
         self.folder.with_suffix(".away").rename(self.folder)
+
+
+@pytest.fixture(autouse=True)
+def keyring(request: pytest.FixtureRequest) -> None:
+    if "world" in request.fixturenames:
+        request.getfixturevalue("data_folder")
+        ensure_keyring()
 
 
 @pytest.fixture
