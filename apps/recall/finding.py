@@ -79,7 +79,7 @@ def _total(cursor: CursorWrapper, scope_keys: Sequence[str]) -> int:
 def _best(clues: Sequence[Clue], holders: dict[str, list[int]], found: Found) -> list[int]:
     worth: dict[int, float] = defaultdict(float)
     for clue in clues:
-        gain = clue.share * rareness(found.frequency.get(clue.text, 1), found.total)
+        gain = clue.share * rareness(found.frequency.get(clue.text, found.total), found.total)
         for key in holders.get(clue.text, ()):
             worth[key] += gain
     return nlargest(LOOKED_AT, worth, key=lambda key: (worth[key], key))
