@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Figure:
-    """A ratio and what it is held to."""
+    """A ratio and what it is held to; with another unit than x, a share or a number."""
 
     what: str
     value: float
     limit: float
     at_least: bool = False
+    unit: str = "x"
 
     @property
     def holds(self) -> bool:
@@ -19,7 +20,8 @@ class Figure:
 
     def __str__(self) -> str:
         bound = "at least" if self.at_least else "at most"
-        return f"{self.what} {self.value:.2f}x ({bound} {self.limit:g}x{'' if self.holds else ', SHORT'})"
+        value = f"{self.value:.2f}" if self.unit == "x" else f"{self.value:.3g}"
+        return f"{self.what} {value}{self.unit} ({bound} {self.limit:g}{self.unit}{'' if self.holds else ', SHORT'})"
 
 
 @dataclass

@@ -4,11 +4,12 @@ from apps.memories import selectors, services
 from apps.operations.mcp import AGENT, FULL, Tool
 
 BOTH = frozenset({AGENT, FULL})
+SEARCH_SELDOM = frozenset({"explain", "mode", "resource", "scope", "status", "updated_to"})
 
 # ``seldom``: arguments the short list leaves unsaid, to stay under its token budget (D-21). They are taken all the same.
 TOOLS = [
     Tool(services.memory_save, BOTH, seldom=frozenset({"note_type", "path", "thread"})),
-    Tool(selectors.memory_search, BOTH, seldom=frozenset({"resource", "scope", "status", "updated_to"})),
+    Tool(selectors.memory_search, BOTH, seldom=SEARCH_SELDOM),
     Tool(selectors.memory_get, BOTH),
     Tool(services.memory_update, BOTH, seldom=frozenset({"kind", "note_type", "reason", "request_id"})),
     Tool(services.memory_append, BOTH, seldom=frozenset({"reason"})),

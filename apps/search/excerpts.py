@@ -51,10 +51,14 @@ class _Needles:
     beginning: re.Pattern[str]  # What any of the words may begin with; matches nothing where there is no word.
 
 
-def excerpt(text: str, query: str, width: int = 240) -> Excerpt:
-    """About ``width`` characters of ``text`` where most of ``query`` stands; its beginning if nothing does."""
+def excerpt(text: str, query: str, width: int = 240, *, piece: tuple[int, int] | None = None) -> Excerpt:
+    """About ``width`` characters of ``text`` where most of ``query`` stands; its beginning if nothing does.
+
+    ``piece`` is the place to show instead, where one is known that means what was asked.
+    """
     needles = _needles(query[:MAX_CHARACTERS])
-    start, end = _best_place(_places(text, needles), width)
+    start, end = piece or _best_place(_places(text, needles), width)
+    start, end = min(start, len(text)), min(end, len(text))
     return _cut(text, *_window(text, start, end, width), needles)
 
 

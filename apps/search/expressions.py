@@ -16,6 +16,8 @@ MAX_UNITS = 32
 MAX_CHARACTERS = 2_000
 _QUOTED = re.compile(r'"([^"]*)"')
 _CURLY = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "＂": '"'})
+# What an identifier has that a compound word such as multi-agent lacks.
+_CODE = re.compile(r"[0-9_./\\:@#]")
 # A run this short is one word to its reader: its pairs alone would find other words.
 _SHORT_RUN = 3
 
@@ -36,9 +38,12 @@ class Match(StrEnum):
     """How a document was found, best first."""
 
     TITLE = "title"  # the query is its title
+    IN_A_ROW = "in-a-row"  # all words one behind the other
+    CODE = "code"  # the identifiers, paths or codes of the query as they stand
     ALL_WORDS = "all-words"
     PREFIX = "prefix"  # words begin as asked: CONN_RES in ERR_CONN_RESET
     ANY_WORD = "any-word"
+    MEANING = "meaning"  # none of the words, only what they mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,7 @@ class Unit:
     apart: str = ""  # the parts of an identifier wherever they stand
     is_common: bool = False
     is_name: bool = False
+    surface: str = ""  # as it was typed, where it is one word
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +78,23 @@ class Ask:
     rungs: tuple[Rung, ...]
     title_key: str
     is_shortened: bool
+    units: tuple[Unit, ...]
+
+    @property
+    def in_a_row(self) -> str:
+        """All words one behind the other; of a single word, that word."""
+        return self.rungs[0].expression
+
+    @property
+    def alternatives(self) -> tuple[str, ...]:
+        """Each word by itself."""
+        return tuple(dict.fromkeys(alternative for unit in self.units for alternative in unit.any))
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """Identifiers, paths, versions and error codes among other words, as they stand."""
+        found = tuple(unit.exact for unit in self.units if unit.is_name and _CODE.search(unit.exact))
+        return found if len(self.units) > 1 else ()
 
 
 def understand(query: str) -> Ask | None:
@@ -84,7 +107,8 @@ def understand(query: str) -> Ask | None:
     telling = [unit for unit in found if not unit.is_common] or found
     asked = telling[:MAX_UNITS]
     in_a_row = _phrase_of(list(pieces(query))) if 1 < len(asked) <= MAX_UNITS and '"' not in query else asked[0].exact
-    return Ask(tuple(_rungs(asked, in_a_row)), segment(query).words[:200], is_cut or len(telling) > MAX_UNITS)
+    is_shortened = is_cut or len(telling) > MAX_UNITS
+    return Ask(tuple(_rungs(asked, in_a_row)), segment(query).words[:200], is_shortened, tuple(asked))
 
 
 def _rungs(units: Sequence[Unit], in_a_row: str) -> Iterator[Rung]:
@@ -152,7 +176,8 @@ def _word_unit(part: Part) -> Unit:
     expression = _word(part.surface, part.token)
     beginning = part.token if part.surface.startswith(part.token) and len(part.token) > 2 else part.surface
     prefix = f"{_quoted([beginning])} *" if len(beginning) > 1 else expression
-    return Unit(expression, expression, (expression,), prefix, is_common=part.surface in COMMON)
+    is_common = part.surface in COMMON
+    return Unit(expression, expression, (expression,), prefix, is_common=is_common, surface=part.surface)
 
 
 def _word(surface: str, token: str) -> str:
@@ -167,11 +192,12 @@ def _name_unit(piece: Piece) -> Unit:
     phrase, apart = _quoted(parts), _all(_quoted([part]) for part in dict.fromkeys(parts))
     prefix = f"{_quoted([*parts[:-1], piece.parts[-1].surface])} *"
     if not piece.names:
-        return Unit(phrase, phrase, (phrase,), prefix, apart, is_name=True)
+        return Unit(phrase, phrase, (phrase,), prefix, apart, is_name=True, surface=piece.surface)
     whole = piece.names[0].token
     exact = _word(whole, stem(whole)) if whole.isalpha() else _quoted([whole])
     wide = f"({exact} OR {phrase})"
-    return Unit(exact, wide, (wide,), f"({prefix} OR names : {_quoted([whole])} *)", apart, is_name=True)
+    prefix = f"({prefix} OR names : {_quoted([whole])} *)"
+    return Unit(exact, wide, (wide,), prefix, apart, is_name=True, surface=piece.surface)
 
 
 def _run_unit(piece: Piece) -> Unit:

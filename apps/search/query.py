@@ -1,6 +1,7 @@
 # ruff: noqa: S608 (Only constants of this room are put together; whatever was typed is a parameter.)
 """Asking the text index: one ladder from all words to any word, filters before the limit."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import connection
@@ -73,7 +74,7 @@ def _page(ask: Ask, filters: SearchFilters, limit: int, offset: int) -> TextHits
     end = min(offset + limit, MAX_DEPTH)
     with connection.cursor() as cursor:
         found = _climb(cursor, ask, filters, end + 1)  # One more tells whether a page follows.
-        rebuilding = _is_rebuilding(cursor)
+        rebuilding = is_rebuilding(cursor)
     hits = list(found.values())
     more = len(hits) > end
     reason = None
@@ -112,22 +113,36 @@ def _climb(cursor: CursorWrapper, ask: Ask, filters: SearchFilters, wanted: int)
 
 
 def _by_rarer_words(cursor: CursorWrapper, rung: Rung, *, least: int, rows_to_rank: int) -> Rung:
-    cursor.execute("SELECT max(id) FROM search_document")
-    if (cursor.fetchone()[0] or 0) <= rows_to_rank:
+    if newest_document(cursor) <= rows_to_rank:
         return rung
+    counted = rarer_words(counts(cursor, rung.alternatives, rows_to_rank), least=least, rows_to_rank=rows_to_rank)
+    return any_of([alternative for alternative, _ in counted] or rung.alternatives[:1])
+
+
+def newest_document(cursor: CursorWrapper) -> int:
+    """The highest key, which is about how many documents there are and costs no counting."""
+    cursor.execute("SELECT max(id) FROM search_document")
+    return int(cursor.fetchone()[0] or 0)
+
+
+def counts(cursor: CursorWrapper, alternatives: Sequence[str], most: int) -> list[tuple[str, int]]:
+    """In how many documents each of the words stands, counted to ``most``."""
     counted = []
-    for alternative in rung.alternatives:
-        cursor.execute(_BOUNDED_COUNT, [alternative, rows_to_rank])
-        counted.append((cursor.fetchone()[0], alternative))
-    counted = sorted(pair for pair in counted if pair[0])
-    chosen = [alternative for _, alternative in counted[:least]]
-    rows = sum(count for count, _ in counted[:least])
-    for count, alternative in counted[least:]:
+    for alternative in alternatives:
+        cursor.execute(_BOUNDED_COUNT, [alternative, most])
+        counted.append((alternative, int(cursor.fetchone()[0])))
+    return counted
+
+
+def rarer_words(counted: Sequence[tuple[str, int]], *, least: int, rows_to_rank: int) -> list[tuple[str, int]]:
+    """The rarest words that occur at all: ``least`` of them, and as many more as stay within so many rows."""
+    known = sorted(((word, count) for word, count in counted if count), key=lambda pair: (pair[1], pair[0]))
+    rows = 0
+    for number, (_, count) in enumerate(known):
         rows += count
-        if rows > rows_to_rank:
-            break
-        chosen.append(alternative)
-    return any_of(chosen or rung.alternatives[:1])
+        if number >= least and rows > rows_to_rank:
+            return known[:number]
+    return known
 
 
 def _take(cursor: CursorWrapper, found: dict[int, Hit], match: Match, wanted: int) -> None:
@@ -136,6 +151,6 @@ def _take(cursor: CursorWrapper, found: dict[int, Hit], match: Match, wanted: in
             found[key] = Hit(key, stable_id, resource, scope_key, revision, -rank, match)
 
 
-def _is_rebuilding(cursor: CursorWrapper) -> bool:
+def is_rebuilding(cursor: CursorWrapper) -> bool:
     cursor.execute("SELECT EXISTS (SELECT 1 FROM search_rebuild)")
     return bool(cursor.fetchone()[0])

@@ -1,4 +1,9 @@
-"""Searching: the words in the index, the place in the text."""
+"""Searching: by words and by meaning, the place of the match in the text, several wordings of one thing as one hit."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from django.conf import settings
 
 from apps.base.days import bound, local
 from apps.base.rows import rows_where
@@ -8,6 +13,7 @@ from apps.memories.models import Memory
 from apps.memories.reading import newest_bodies
 from apps.memories.schemas import (
     AnyKind,
+    Explain,
     Limit,
     PageCursor,
     ProjectRef,
@@ -15,18 +21,31 @@ from apps.memories.schemas import (
     ResourceName,
     ScopeRef,
     SearchHit,
+    SearchMode,
     SearchOut,
     StatusName,
     TagFilter,
     TimeFrom,
     TimeTo,
+    WhyOut,
 )
 from apps.operations.caller import Caller, Right
 from apps.operations.operation import operation
-from apps.search.cursors import Cursor, Reason, decode, encode, query_hash
+from apps.search.cursors import MAX_DEPTH, Cursor, Reason, decode, encode, query_hash
+from apps.search.errors import CursorInvalid
 from apps.search.excerpts import excerpt
+from apps.search.explain import matched_words
 from apps.search.filters import SearchFilters
-from apps.search.query import Hit, search_text
+from apps.search.folding import Fold, folded, suspects
+from apps.search.hybrid import HybridHit, Mode, search_hybrid
+from apps.search.likeness import said
+from apps.search.query import search_text
+from apps.search.ranking import FIRST
+
+HOLDS_MUCH = (
+    0.35  # A hit that holds this share of the query shows where its words stand, any other one its nearest piece.
+)
+SPARE = 20  # Read beyond the page, since some of its hits may turn out to be one thing in other words.
 
 
 @operation(needs=Right.READ, answers=SearchOut)
@@ -42,40 +61,101 @@ def memory_search(
     resource: ResourceName = "any",
     updated_from: TimeFrom = "",
     updated_to: TimeTo = "",
+    mode: SearchMode = "hybrid",
+    explain: Explain = False,
     limit: Limit = 10,
     cursor: PageCursor = "",
 ) -> SearchOut:
-    """Find memories, checkpoints and curated documents by words, best first.
+    """Find memories, checkpoints and curated documents by words and meaning, best first.
 
     With a workspace it looks there, in the library and in your own and the shared space.
     """
     keys = searched_scopes(caller, scope, project_id)
-    asked = query_hash(
-        query, {"scopes": keys, "k": kind, "t": tags, "s": status, "r": resource, "u": [updated_from, updated_to]}
-    )
+    told = {"scopes": keys, "k": kind, "t": tags, "s": status, "r": resource, "u": [updated_from, updated_to]}
+    digests = {each: query_hash(query, {**told, "m": each.value}) for each in Mode}
     now_at = head()
-    start = decode(cursor, asked) if cursor else Cursor(asked, 0, now_at)
-    found = search_text(
-        query,
-        SearchFilters(
-            keys,
-            resources=None if resource == "any" else (resource,),
-            statuses=None if status == "any" else (status,),
-            kinds=(kind,) if kind else None,
-            tags=tags or None,
-            updated_from=bound(updated_from, caller.zone, "updated_from"),
-            updated_to=bound(updated_to, caller.zone, "updated_to", end=True),
-        ),
-        limit=limit,
-        offset=start.offset,
+    used, start = _start(cursor, Mode(mode), digests, now_at)
+    filters = SearchFilters(
+        keys,
+        resources=None if resource == "any" else (resource,),
+        statuses=None if status == "any" else (status,),
+        kinds=(kind,) if kind else None,
+        tags=tags or None,
+        updated_from=bound(updated_from, caller.zone, "updated_from"),
+        updated_to=bound(updated_to, caller.zone, "updated_to", end=True),
     )
-    reason = found.reason or _doubt(keys, stale=start.is_stale(now_at))
+    search = _by_words if used is Mode.TEXT else _by_meaning_too
+    page = search(query, filters, used, start.offset, limit)
+    reason = page.reason or _doubt(keys, stale=start.is_stale(now_at))
     return SearchOut.model_construct(
-        results=_hits(caller, query, found.hits, keys),
-        complete=found.complete and reason is None,
+        results=_hits(caller, query, page, keys, explain=explain),
+        complete=reason is None,
         reason=reason.value if reason else None,
-        next_cursor=encode(Cursor(asked, start.offset + limit, start.head)) if found.more else "",
+        mode=page.mode.value,
+        next_cursor=encode(Cursor(digests[page.mode], start.offset + limit, start.head)) if page.more else "",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """``also``: by document the ids of those that say the same."""
+
+    hits: Sequence[HybridHit]
+    more: bool
+    mode: Mode
+    reason: Reason | None
+    also: Mapping[int, list[str]] = field(default_factory=dict)
+
+
+def _start(cursor: str, mode: Mode, digests: Mapping[Mode, str], now_at: int) -> tuple[Mode, Cursor]:
+    """Where the page begins. A search that had to go by words alone goes on so, whatever has come up meanwhile."""
+    if not cursor:
+        return mode, Cursor(digests[mode], 0, now_at)
+    try:
+        return mode, decode(cursor, digests[mode])
+    except CursorInvalid:
+        return Mode.TEXT, decode(cursor, digests[Mode.TEXT])
+
+
+def _by_words(query: str, filters: SearchFilters, _mode: Mode, offset: int, limit: int) -> _Page:
+    found = search_text(query, filters, limit=limit, offset=offset)
+    return _Page([HybridHit.of_words(hit) for hit in found.hits], found.more, Mode.TEXT, found.reason)
+
+
+def _by_meaning_too(query: str, filters: SearchFilters, mode: Mode, offset: int, limit: int) -> _Page:
+    end = min(offset + limit, MAX_DEPTH)
+    found = search_hybrid(query, filters, mode=mode, wanted=end + SPARE)
+    if found.mode is Mode.TEXT:
+        page = _by_words(query, filters, Mode.TEXT, offset, limit)
+        return replace(page, reason=found.reason or page.reason)
+    hits = {hit.document_id: hit for hit in found.hits}
+    shown = _without_twins(hits, filters)
+    is_deep = end == MAX_DEPTH and len(shown) > end
+    return _Page(
+        [hits[fold.document_id] for fold in shown[offset:end]],
+        len(shown) > end and not is_deep,
+        mode,
+        Reason.DEPTH_LIMIT if is_deep else found.reason,
+        {fold.document_id: [hits[key].stable_id for key in fold.also] for fold in shown[offset:end] if fold.also},
+    )
+
+
+def _without_twins(hits: Mapping[int, HybridHit], filters: SearchFilters) -> list[Fold]:
+    """Hits that say the same fold into the best of them; who narrows a search wants to see all that passes."""
+    order = list(hits)
+    alike = suspects(order) if filters.is_scope_only and settings.SEARCH_FOLD else {}
+    if not alike:
+        return [Fold(key) for key in order]
+    looked_at = {*alike, *(other for others in alike.values() for other in others)}
+    texts = _texts([hits[key].stable_id for key in looked_at], filters.scope_keys)
+    wordings = {key: said(texts[hits[key].stable_id]) for key in looked_at if hits[key].stable_id in texts}
+    return folded(order, alike, wordings.get)
+
+
+def _texts(stable_ids: Sequence[str], scope_keys: Sequence[str]) -> dict[str, str]:
+    rows = _rows(stable_ids, scope_keys)
+    bodies = newest_bodies(rows) if rows else {}
+    return {row.stable_id: f"{row.title}\n{bodies.get(row.pk, '')}" for row in rows}
 
 
 def _doubt(keys: list[str], *, stale: bool) -> Reason | None:
@@ -86,22 +166,37 @@ def _doubt(keys: list[str], *, stale: bool) -> Reason | None:
     return None
 
 
-def _hits(caller: Caller, query: str, hits: list[Hit], scope_keys: list[str]) -> list[SearchHit]:
-    """The hits with their rows and the place of the match; a row that went meanwhile, or elsewhere, is left out."""
-    ids = [hit.stable_id for hit in hits]
-    if not ids:
+def _rows(stable_ids: Sequence[str], scope_keys: Sequence[str]) -> list[Memory]:
+    """A row that went meanwhile, or elsewhere, is left out."""
+    if not stable_ids:
         return []
-    rows = rows_where(Memory, f"stable_id IN ({', '.join(['%s'] * len(ids))})", ids)
-    rows = [row for row in rows if row.scope_id in scope_keys]
+    rows = rows_where(Memory, f"stable_id IN ({', '.join(['%s'] * len(stable_ids))})", list(stable_ids))
+    return [row for row in rows if row.scope_id in scope_keys]
+
+
+def _hits(caller: Caller, query: str, page: _Page, scope_keys: list[str], *, explain: bool) -> list[SearchHit]:
+    """The hits with their rows and the place of the match."""
+    rows = _rows([hit.stable_id for hit in page.hits], scope_keys)
     if not rows:
         return []
     memories = {memory.stable_id: memory for memory in rows}
-    texts = newest_bodies(rows)
-    return [_hit(caller, query, memories[key], texts.get(memories[key].pk, "")) for key in ids if key in memories]
+    bodies = newest_bodies(rows)
+    words = matched_words(query, [hit.document_id for hit in page.hits]) if explain else None
+    shown = []
+    for hit in page.hits:
+        if (memory := memories.get(hit.stable_id)) is not None:
+            answer = _hit(caller, query, hit, memory, bodies.get(memory.pk, ""))
+            answer.also = list(page.also.get(hit.document_id, ()))
+            if words is not None:
+                answer.score, answer.why = round(hit.score, 4), _why(hit, words[hit.document_id])
+            shown.append(answer)
+    return shown
 
 
-def _hit(caller: Caller, query: str, memory: Memory, body: str) -> SearchHit:
-    shown = excerpt(body, query)
+def _hit(caller: Caller, query: str, hit: HybridHit, memory: Memory, body: str) -> SearchHit:
+    near = hit.near
+    is_by_meaning = near is not None and near.end > 0 and hit.share < HOLDS_MUCH and hit.revision == memory.revision
+    shown = excerpt(body, query, piece=(near.start, near.end) if near is not None and is_by_meaning else None)
     return SearchHit.model_construct(
         memory_id=memory.stable_id,
         title=memory.title,
@@ -116,4 +211,21 @@ def _hit(caller: Caller, query: str, memory: Memory, body: str) -> SearchHit:
         path=memory.path,
         revision=memory.revision,
         updated_at=local(memory.updated_at, caller.zone),
+    )
+
+
+def _why(hit: HybridHit, words: list[str]) -> WhyOut:
+    near, parts = hit.near, hit.parts
+    return WhyOut.model_construct(
+        match=hit.match.value,
+        words=words,
+        text=round(hit.share, 4),
+        similarity=round(near.cosine, 4) if near else None,
+        closeness=round(near.z, 4) if near else None,
+        language=near.language if near else "",
+        own=round(parts.own, 4) if parts else None,
+        neighbours=round(parts.neighbours, 4) if parts else 0.0,
+        thread=round(parts.thread, 4) if parts else 0.0,
+        shape=round(parts.shape, 4) if parts else 0.0,
+        first=hit.match.value if parts and hit.match in FIRST else "",
     )

@@ -1,0 +1,68 @@
+# ruff: noqa: S608 (Only constants of this room are put together; the keys are parameters.)
+"""Folding what says the same: of several wordings of one thing a search shows the best, and names the others.
+
+Comparing texts costs, so the index's own words tell first which documents might be alike at all. Whether they are, and
+whether they contradict each other, ``likeness`` decides.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from django.db import connection
+
+from apps.search.likeness import Said, says_the_same
+
+FOLDED_AT_MOST = 60  # Of the best hits; further down nobody minds.
+_CHARACTERS = 1_500
+_SHARED = 0.55  # Of the shorter text's words. Below it ``likeness`` finds no two texts alike.
+_LENGTHS = 3
+_WORDS = f"SELECT rowid, substr(title || ' ' || body, 1, {_CHARACTERS}) FROM search_text WHERE rowid IN ({{marks}})"
+
+
+@dataclass(slots=True)
+class Fold:
+    """A document to show, and those that say the same, best first."""
+
+    document_id: int
+    also: list[int] = field(default_factory=list)
+
+
+def suspects(document_ids: Sequence[int]) -> dict[int, list[int]]:
+    """By document those before it that share most of its words; only documents that have some."""
+    first = document_ids[:FOLDED_AT_MOST]
+    if len(first) < 2:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(_WORDS.format(marks=", ".join(["%s"] * len(first))), list(first))
+        words = {key: frozenset(text.split()) for key, text in cursor.fetchall()}
+    known = [key for key in first if key in words]
+    found = {}
+    for place, key in enumerate(known):
+        if before := [other for other in known[:place] if _may_be_alike(words[other], words[key])]:
+            found[key] = before
+    return found
+
+
+def _may_be_alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    short, long = sorted((len(one), len(other)))
+    return long <= _LENGTHS * short + 4 and len(one & other) >= _SHARED * short
+
+
+def folded(
+    document_ids: Sequence[int], alike: Mapping[int, Sequence[int]], said_by: Callable[[int], Said | None]
+) -> list[Fold]:
+    """In the order given. Each goes to the first shown one that says the same; what comes later changes nothing before it."""
+    shown: dict[int, Fold] = {}
+    for key in document_ids:
+        text = said_by(key) if key in alike else None
+        home = None
+        if text is not None:
+            for other in alike[key]:
+                if other in shown and (theirs := said_by(other)) is not None and says_the_same(theirs, text):
+                    home = shown[other]
+                    break
+        if home is None:
+            shown[key] = Fold(key)
+        else:
+            home.also.append(key)
+    return list(shown.values())

@@ -1,0 +1,200 @@
+"""Searching by words and by meaning at once.
+
+Each side gives a number with a scale: how much of the query a document holds (``candidates.py``), and by how many standard
+deviations its best piece is nearer to the query than the pieces of its language are on average. Their sum ranks, so that
+languages merge and neither side's noise gets a say by mere rank. What was said just before and after in the same thread
+adds a share (``threads.py``). Exact hits stay first. What moved the figures and what did not: docs/search.md.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from django.conf import settings
+from django.db import connection
+
+from apps.search.candidates import NO_WORDS, TextSide, text_side
+from apps.search.cursors import MAX_DEPTH, Reason
+from apps.search.errors import EmptyQuery
+from apps.search.expressions import Ask, Match, understand
+from apps.search.filters import SearchFilters
+from apps.search.query import Hit
+from apps.search.ranking import Candidate, Parts, Ranked, Weights, in_order, own_score
+from apps.search.threads import surroundings
+from apps.search.vectors import asking
+from apps.search.vectors.asking import Asking
+from apps.search.vectors.near import NearDocument
+
+POOL = 60  # So many of the best by themselves, and their neighbours, are ranked in full; the others follow as they are.
+DEEPEST = MAX_DEPTH + 20  # Some may be one thing in other words.
+
+_FACTS = """
+    SELECT d.id, d.stable_id, d.resource, d.scope_key, d.revision, d.thread, d.length, d.asks
+    FROM search_document d WHERE d.id IN ({marks}) AND {filters}
+"""
+
+
+class Mode(StrEnum):
+    HYBRID = "hybrid"
+    TEXT = "text"
+    SEMANTIC = "semantic"
+
+
+@dataclass(frozen=True, slots=True)
+class HybridHit:
+    """``near`` is the best piece of the document by meaning, where it has vectors; ``share`` how much of the query it holds."""
+
+    document_id: int
+    stable_id: str
+    resource: str
+    scope_key: str
+    revision: int
+    match: Match
+    score: float
+    share: float = 0.0
+    near: NearDocument | None = None
+    parts: Parts | None = None
+
+    @classmethod
+    def of_words(cls, hit: Hit) -> "HybridHit":
+        """A hit of the text index alone."""
+        return cls(
+            hit.document_id, hit.stable_id, hit.resource, hit.scope_key, hit.revision, hit.match, hit.score
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class HybridHits:
+    """Best first; ``mode`` is what was searched by."""
+
+    hits: list[HybridHit]
+    mode: Mode
+    reason: Reason | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    stable_id: str
+    resource: str
+    scope_key: str
+    revision: int
+    candidate: Candidate
+
+
+def search_hybrid(query: str, filters: SearchFilters, *, mode: Mode = Mode.HYBRID, wanted: int = 10) -> HybridHits:
+    """The best of what ``query`` says or means, ``wanted`` of them and perhaps some more.
+
+    Without vectors (switched off, still starting, out of order) there are no hits: ``mode`` is then text, which the caller
+    is to ask for instead, and ``reason`` says what is the matter.
+    """
+    ask = understand(query)
+    if ask is None:
+        raise EmptyQuery
+    begun = asking.begin(query)  # The query is embedded while the words are looked up.
+    try:
+        return _answer(ask, filters, mode, wanted, begun)
+    finally:
+        begun.close()
+
+
+def _answer(ask: Ask, filters: SearchFilters, mode: Mode, wanted: int, begun: Asking) -> HybridHits:
+    if not begun.is_on or begun.reason is not None:
+        return HybridHits([], Mode.TEXT, begun.reason)
+    words = text_side(ask, filters, DEEPEST) if mode is Mode.HYBRID else NO_WORDS
+    near = begun.finish(filters, also=_most(words.shares, settings.SEARCH_DEPTH), limit=settings.SEARCH_DEPTH)
+    if not near.available:
+        return HybridHits([], Mode.TEXT, near.reason)
+    hits = _Search(filters, begun, words, near.documents, mode).best(wanted)
+    return HybridHits(hits, mode, _reason(ask, words, near.reason))
+
+
+def _reason(ask: Ask, words: TextSide, reason: Reason | None) -> Reason | None:
+    if words.rebuilding:
+        return Reason.INDEX_REBUILDING
+    return Reason.QUERY_SHORTENED if ask.is_shortened else reason
+
+
+def _most(shares: Mapping[int, float], most: int) -> list[int]:
+    """The first ones: they come in their order."""
+    return [key for key, _ in zip(shares, range(most), strict=False)]
+
+
+class _Search:
+    """One search under way: what each side found, and what was looked up about it."""
+
+    def __init__(
+        self, filters: SearchFilters, begun: Asking, words: TextSide, near: Iterable[NearDocument], mode: Mode
+    ) -> None:
+        self.filters = filters
+        self.begun = begun
+        self.words = words
+        self.near = {one.document_id: one for one in near}
+        self.weights = Weights(
+            settings.SEARCH_TEXT_WEIGHT if mode is Mode.HYBRID else 0.0, settings.SEARCH_THREAD_WEIGHT
+        )
+
+    def best(self, wanted: int) -> list[HybridHit]:
+        """The order does not depend on how many are wanted, so that pages fit together."""
+        found = {key for key, one in self.near.items() if one.z >= settings.SEARCH_MEANING_FLOOR}
+        found.update(self.words.exact, self.words.shares)
+        by_themselves = sorted(found, key=lambda key: (key in self.words.exact, self._own(key), key), reverse=True)
+        near_by, pool = self._with_neighbours(by_themselves[:POOL])
+        known = set(pool)
+        others = [key for key in by_themselves[POOL:DEEPEST] if key not in known][: max(0, wanted - len(pool))]
+        return [*self._in_order(pool, near_by), *self._in_order(others, {})]
+
+    def _with_neighbours(self, pool: list[int]) -> tuple[dict[int, dict[int, int]], list[int]]:
+        near_by = surroundings(pool) if self.weights.threads else {}
+        if near_by:
+            pool = list(dict.fromkeys([*pool, *_next_to(near_by)]))
+            near_by |= surroundings([key for key in pool if key not in near_by])
+            self._look_up({key for neighbours in near_by.values() for key in neighbours})
+        return near_by, pool
+
+    def _in_order(self, keys: Sequence[int], near_by: Mapping[int, Mapping[int, int]]) -> list[HybridHit]:
+        facts = self._facts(keys)
+        own = {key: self._own(key) for key in [*facts, *(key for near in near_by.values() for key in near)]}
+        order = in_order([one.candidate for one in facts.values()], own, near_by, self.weights)
+        return [self._hit(facts[one.document_id], one) for one in order]
+
+    def _own(self, key: int) -> float:
+        near = self.near.get(key)
+        return own_score(self.words.shares.get(key, 0.0), near.z if near else None, self.weights)
+
+    def _look_up(self, neighbours: Iterable[int]) -> None:
+        """How near the neighbours are that neither side brought. They count whatever the filters say, in the same scopes."""
+        unknown = [key for key in neighbours if key not in self.near]
+        if unknown:
+            scores = self.begun.scores(unknown, SearchFilters(self.filters.scope_keys))
+            self.near |= {one.document_id: one for one in scores}
+
+    def _facts(self, pool: Sequence[int]) -> dict[int, _Facts]:
+        """Of those that pass the filters now; a piece of an older revision does not count."""
+        if not pool:
+            return {}
+        where, values = self.filters.where()
+        with connection.cursor() as cursor:
+            cursor.execute(_FACTS.format(marks=", ".join(["%s"] * len(pool)), filters=where), [*pool, *values])
+            rows = cursor.fetchall()
+        facts = {}
+        for key, stable_id, resource, scope_key, revision, thread, length, asks in rows:
+            near = self.near.get(key)
+            if near is not None and near.revision != revision:
+                del self.near[key]
+            candidate = Candidate(key, (scope_key, thread), length, asks, self.words.exact.get(key))
+            facts[key] = _Facts(stable_id, resource, scope_key, revision, candidate)
+        return facts
+
+    def _hit(self, facts: _Facts, one: Ranked) -> HybridHit:
+        key = one.document_id
+        share = self.words.shares.get(key, 0.0)
+        match = facts.candidate.exact or (Match.ANY_WORD if share else Match.MEANING)
+        return HybridHit(
+            key, facts.stable_id, facts.resource, facts.scope_key, facts.revision, match, one.parts.score, share,
+            self.near.get(key), one.parts,
+        )  # fmt: skip
+
+
+def _next_to(near_by: Mapping[int, Mapping[int, int]]) -> Iterable[int]:
+    """The documents just before and after: an answer may stand beside the words that were asked for."""
+    return (key for neighbours in near_by.values() for key, distance in neighbours.items() if abs(distance) == 1)
