@@ -1,5 +1,6 @@
 """Django's settings, and the only reader of the environment. What an operator can set stands in ``options.py``."""
 
+import os
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,6 +13,8 @@ from memrelay.options import OPTIONS
 PROJECT_FOLDER = Path(__file__).resolve().parent.parent
 env = environ.Env(**{option.name: (option.kind, option.default) for option in OPTIONS})
 environ.Env.read_env(PROJECT_FOLDER / ".env")
+# onnxruntime sends what it runs to its maker unless it is told not to before it is imported; the hub's client likewise.
+os.environ.update(ORT_DISABLE_TELEMETRY="1", HF_HUB_DISABLE_TELEMETRY="1")
 
 VERSION = "0.1.0"
 DEBUG = env("MEMRELAY_DEBUG")

@@ -34,6 +34,7 @@ def load(data: Path, hub: str, **settings: str) -> dict[str, Any]:
         "MEMRELAY_DATA": str(data),
         "MEMRELAY_EMBEDDING": "BAAI/bge-small-zh-v1.5",
         "HF_ENDPOINT": hub,
+        "HOME": str(data.parent / "home"),
         **settings,
     }
     done = subprocess.run(
@@ -53,3 +54,7 @@ def test_a_mirror_is_asked_once(tmp_path: Path) -> None:
 
     again = load(tmp_path / "data", "http://127.0.0.1:9")
     assert again == fetched
+    # onnxruntime would keep an identity and a store of events there.
+    assert not [
+        path for path in (tmp_path / "home").rglob("*") if "onnxruntime" in path.name or "Microsoft" in path.name
+    ]

@@ -3,6 +3,7 @@
 import socket
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -14,6 +15,11 @@ from apps.search.embedding.frames import BadFrame, Message, address_of, receive,
 ROLE = "embedder"  # Whose lock it holds while it runs.
 CONNECT_SECONDS = 0.5
 WAKE_SECONDS = 1.0
+
+
+def ready_file() -> Path:
+    """There once the running embedder has its model, or knows why not."""
+    return socket_file().with_suffix(".ready")
 
 
 class Conversation:
@@ -89,7 +95,8 @@ def wake() -> bool:
 def _unavailable(failure: OSError | ValueError) -> EmbedderUnavailable:
     match failure:
         case TimeoutError() | BlockingIOError():
-            return EmbedderUnavailable(reason="timeout")
+            # While libraries are imported it may be too busy to say that it starts.
+            return EmbedderUnavailable(reason="timeout" if ready_file().exists() else "embedder_starting")
         case FileNotFoundError() | ConnectionError():
             return EmbedderUnavailable(reason="not_running")
         case _:

@@ -6,6 +6,7 @@ import time
 from contextlib import suppress
 
 from apps.search.embedding import choice
+from apps.search.embedding.client import ready_file
 from apps.search.embedding.errors import EmbedderUnavailable, EmbeddingUnavailable
 from apps.search.embedding.model import EmbeddingModel
 
@@ -20,6 +21,8 @@ class Loading:
     def __init__(self) -> None:
         self.model: EmbeddingModel | None = None
         self.trouble: EmbeddingUnavailable | None = None
+        self.is_trying = True
+        self.settled_at = time.monotonic()
         self._changed = threading.Condition()
         self._again = threading.Event()
 
@@ -47,6 +50,7 @@ class Loading:
             pause = min(LONGEST_PAUSE, pause * 2)
 
     def _tried(self) -> bool:
+        self.is_trying = True
         try:
             model, trouble = choice.load(), None
         except EmbeddingUnavailable as failure:
@@ -58,7 +62,9 @@ class Loading:
             logger.exception("The embedding model is not loaded: %s", type(failure).__name__)
         with suppress(OSError):  # A full disk takes no note, and may be why.
             choice.note_trouble(str(trouble or ""))
+            ready_file().touch()
         with self._changed:
             self.model, self.trouble = model, trouble
             self._changed.notify_all()
+        self.is_trying, self.settled_at = False, time.monotonic()
         return model is not None

@@ -17,7 +17,7 @@ from django.db import DatabaseError, connections
 from django.utils.module_loading import import_string
 
 from apps.leases.locks import process_lock
-from apps.search.embedding.client import ROLE
+from apps.search.embedding.client import ROLE, ready_file
 from apps.search.embedding.desk import Desk
 from apps.search.embedding.errors import EmbedderUnavailable, EmbeddingUnavailable
 from apps.search.embedding.loading import Loading
@@ -35,7 +35,6 @@ ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
-    "HF_HUB_DISABLE_TELEMETRY": "1",
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
 }
 logger = logging.getLogger(__name__)
@@ -49,7 +48,11 @@ def run(listener: socket.socket) -> None:
     embedder = Embedder(listener)
     embedder.end_on_sigterm()
     with process_lock(ROLE):
-        embedder.run()
+        ready_file().unlink(missing_ok=True)
+        try:
+            embedder.run()
+        finally:
+            ready_file().unlink(missing_ok=True)
 
 
 class Embedder:
@@ -98,8 +101,12 @@ class Embedder:
                     continue  # It went away before it was let in.
 
     def _is_idle(self) -> bool:
-        last = max(self.desk.asked_at, self.worked_at)
-        return not self.is_working and time.monotonic() - last > settings.EMBEDDER_IDLE_SECONDS
+        last = max(self.desk.asked_at, self.worked_at, self.loading.settled_at)
+        return (
+            not self.is_working
+            and not self.loading.is_trying
+            and time.monotonic() - last > settings.EMBEDDER_IDLE_SECONDS
+        )
 
     def _talk(self) -> None:
         """The life of a thread for conversations; it keeps its database connection."""

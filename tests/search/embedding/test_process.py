@@ -12,7 +12,7 @@ import pytest
 
 from apps.instance.serving.listening import door
 from apps.search.embedding import bells, choice, frames
-from apps.search.embedding.client import Conversation, ask_health, wake
+from apps.search.embedding.client import Conversation, ask_health, ready_file, wake
 from apps.search.embedding.errors import EmbedderUnavailable, EmbeddingUnavailable
 from apps.search.embedding.process import Embedder
 from tests.doubles import embedding as double
@@ -181,6 +181,39 @@ def test_it_ends_by_itself_when_nobody_needs_it(settings: Any, monkeypatch: pyte
     with door(frames.socket_file()) as listener:
         assert listener
         Embedder(listener).run()
+
+
+def test_it_does_not_end_while_its_model_loads_however_long_that_takes(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[bool] = []
+    monkeypatch.setattr("apps.search.embedding.process.TICK_SECONDS", 0.01)
+    is_idle = Embedder._is_idle
+
+    def look(one: Embedder) -> bool:
+        looks.append(is_idle(one))
+        if len(looks) == 3:
+            gate.set()
+        return looks[-1]
+
+    monkeypatch.setattr(Embedder, "_is_idle", look)
+    settings.EMBEDDER_IDLE_SECONDS = 0
+    gate.clear()
+    with door(frames.socket_file()) as listener:
+        assert listener
+        Embedder(listener).run()
+    assert looks[:3] == [False, False, False]
+
+
+def test_one_too_busy_to_speak_while_it_starts_is_said_to_start() -> None:
+    with door(frames.socket_file()), pytest.raises(EmbedderUnavailable) as failure:
+        asked({"op": "ping"}, 0.01)
+    assert failure.value.reason == "embedder_starting"
+
+    ready_file().touch()
+    with door(frames.socket_file()), pytest.raises(EmbedderUnavailable) as failure:
+        asked({"op": "ping"}, 0.01)
+    assert failure.value.reason == "timeout"
 
 
 @pytest.mark.parametrize(
