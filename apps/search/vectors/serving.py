@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from apps.search.embedding.frames import Message
 from apps.search.embedding.model import EmbeddingModel
+from apps.search.models import VectorModel
 from apps.search.vectors.matrix import Matrix
-from apps.search.vectors.rows import row_of
 from apps.search.vectors.wire import filters_from, told_documents
 
 if TYPE_CHECKING:
@@ -24,7 +24,10 @@ def question(desk: "Desk", message: Message) -> Message:
 
 def nearest(desk: "Desk", message: Message) -> Message:
     vector = desk.query_vector(str(message["query"]), message)
-    found = matrix_of(desk.model(message)).nearest(
+    matrix = matrix_of(desk.model(message))
+    if matrix is None:
+        return {"documents": []}
+    found = matrix.nearest(
         vector,
         filters_from(message["filters"]),
         also=[int(key) for key in message.get("also", ())],
@@ -33,9 +36,11 @@ def nearest(desk: "Desk", message: Message) -> Message:
     return {"documents": told_documents(found)}
 
 
-def matrix_of(model: EmbeddingModel) -> Matrix:
-    """The vectors of a model in memory; those of another one are let go."""
-    row = row_of(model)
+def matrix_of(model: EmbeddingModel) -> Matrix | None:
+    """The vectors of a model in memory, if it has made any; those of another one are let go."""
+    row = VectorModel.objects.filter(key=model.key).first()
+    if row is None:
+        return None
     with _lock:
         key = (model.key, row.pk)
         if key not in _matrices:
