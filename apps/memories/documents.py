@@ -112,6 +112,12 @@ def body_start(document: bytes) -> int:
         return 0
 
 
+def body_start_of(document: bytes, body: str) -> int:
+    """The same where the body is known already, without taking the document apart."""
+    known = body.encode()
+    return len(document) - len(known) if document.endswith(known) else body_start(document)
+
+
 def body_text(document: bytes) -> str:
     """The body as text; bytes that are no UTF-8 (an outside edit) show as replacement characters."""
     try:

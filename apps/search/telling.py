@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
+from apps.base.text import fold
 from apps.search.expressions import COMMON, COMMON_CHARACTERS
 from apps.search.stems import stem
 from apps.search.tokens import segment
@@ -17,14 +18,14 @@ from apps.search.tokens import segment
 COUNTED_TO = 256  # A word of more documents than this tells little.
 ROWS_LOOKED_AT = 64
 WORDS_COUNTED = 4  # Of one text, at most.
-WORDS_ASKED = 5
+WORDS_ASKED = 4
 REMEMBERED = 50_000
 RARE_SECONDS, COMMON_SECONDS = 60, 600
 
 _COUNT = "(SELECT count(*) FROM (SELECT 1 FROM search_text WHERE search_text MATCH %s LIMIT %s))"
 # CROSS JOIN: the words lead. The newest come first, which is the order FTS5 walks in, so that it stops at the limit.
 _NEWEST = """
-    SELECT d.id, d.stable_id, d.title_key, t.tags, t.summary
+    SELECT d.id, d.stable_id, d.title_key, d.tags
     FROM search_text t CROSS JOIN search_document d ON d.id = t.rowid
     WHERE search_text MATCH %s AND d.scope_key IN ({marks}) AND d.status = 'active' AND d.resource = 'memory'
     ORDER BY t.rowid DESC LIMIT %s
@@ -39,12 +40,12 @@ class Lookalike:
 
     document_id: int
     stable_id: str
-    words: frozenset[str]  # Of its title, tags and summary.
+    words: frozenset[str]  # Of its title, and its tags.
 
 
 def said(*texts: str) -> list[str]:
     """The words of texts that may tell something, each once, in reading order."""
-    words = " ".join(segment(text).words for text in texts if text).split()
+    words = segment("\n".join(texts)).words.split()
     return [word for word in dict.fromkeys(words) if _may_tell(word)]
 
 
@@ -64,9 +65,14 @@ def lookalikes(words: Iterable[str], scope_keys: Collection[str], *, limit: int)
         cursor.execute(asked, [expression, *scope_keys, limit])
         rows = cursor.fetchall()
     return [
-        Lookalike(key, stable_id, frozenset(filter(_may_tell, f"{title} {tags} {summary}".split())))
-        for key, stable_id, title, tags, summary in rows
+        Lookalike(key, stable_id, frozenset([*filter(_may_tell, title.split()), *filter(None, tags.split("\n"))]))
+        for key, stable_id, title, tags in rows
     ]
+
+
+def head_of(title: str, tags: Iterable[str]) -> frozenset[str]:
+    """What a text is compared by with a ``Lookalike``."""
+    return frozenset([*filter(_may_tell, segment(title).words[:200].split()), *(fold(tag.strip()) for tag in tags)])
 
 
 def bodies(document_ids: Sequence[int]) -> dict[int, list[str]]:

@@ -306,7 +306,8 @@ class Recording:
         memory.withheld = withheld
         _sign(memory, signature)
         insert_rows([memory])
-        revision = self._revision(memory, document, action=action, reason=reason, base=0)
+        body_at = documents.body_start_of(document, facts.body)
+        revision = self._revision(memory, document, body_at, action=action, reason=reason, base=0)
         if write:
             self._intend(memory, revision, FileIntent.WRITE, memory.path, memory.raw_hash, expected_hash)
         self._follow(memory, facts, f"{memory.resource}.created")
@@ -363,7 +364,13 @@ class Recording:
         if changed != 1:
             raise RevisionConflict(memory_id=memory.stable_id, current="?", given=old_number)
         revision = self._revision(
-            memory, document, action=action, reason=reason, base=old_number if base is None else base, warning=warning
+            memory,
+            document,
+            documents.body_start(document),
+            action=action,
+            reason=reason,
+            base=old_number if base is None else base,
+            warning=warning,
         )
         if write and memory.status != Status.DELETED:
             before = "" if was_deleted or memory.path != old_path else old_hash
@@ -452,7 +459,7 @@ class Recording:
         log(self._log)
 
     def _revision(
-        self, memory: Memory, document: bytes, *, action: str, reason: str, base: int, warning: str = ""
+        self, memory: Memory, document: bytes, body_at: int, *, action: str, reason: str, base: int, warning: str = ""
     ) -> MemoryRevision:
         if memory.revision > self.scope.reserved_revisions:
             self.scope.reserved_revisions = memory.revision + REVISION_BLOCK
@@ -464,7 +471,7 @@ class Recording:
             number=memory.revision,
             base=base,
             document=document,
-            body_at=documents.body_start(document),
+            body_at=body_at,
             raw_hash=memory.raw_hash,
             content_hash=memory.content_hash,
             title=memory.title,

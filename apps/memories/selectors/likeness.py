@@ -11,29 +11,29 @@ from django.db import connection
 
 from apps.memories.documents import text_key
 from apps.memories.schemas import DuplicateOut, Likeness, RelatedOut
-from apps.search.telling import Lookalike, bodies, lookalikes, said
+from apps.search.telling import Lookalike, bodies, head_of, lookalikes, said
 from apps.search.tokens import segment
 
 MOST_RELATED = 3
-LOOKED_AT = 16
+LOOKED_AT = 12
 COMPARED = 2  # Texts read and compared in a save; somebody who asks for duplicates only is worth more of them.
 COMPARED_AT_LEISURE = 6
 FEW_WORDS = 3  # A head of fewer words says too little of what the text is about.
 BEGINNING = 300  # Characters of a text that may tell what it is about.
 WORDS_OF_BEGINNING = 12
 COMPARED_WORDS = 400
-SAME_MATTER = 0.6  # Of the words of title, tags and summary: from here on the texts are compared.
+SAME_MATTER = 0.6  # Of the words of titles and of the tags: from here on the texts are compared.
 NEARLY_SAME = 0.75  # Of the pairs of neighbouring words.
 
-_SAME_TEXT = """
-    SELECT stable_id, title FROM memories_memory
-    WHERE text_key = %s AND scope_id IN ({marks}) AND +resource = 'memory' AND +status = 'active' AND NOT withheld
-        AND stable_id <> %s
-    ORDER BY updated_at DESC LIMIT 1
-"""
-_TITLES = """
-    SELECT stable_id, title FROM memories_memory
-    WHERE stable_id IN ({marks}) AND status = 'active' AND NOT withheld
+_KNOWN = """
+    SELECT stable_id, title, 0 FROM memories_memory WHERE stable_id IN ({ids}) AND status = 'active' AND NOT withheld
+    UNION ALL
+    SELECT * FROM (
+        SELECT stable_id, title, 1 FROM memories_memory
+        WHERE text_key = %s AND scope_id IN ({scopes}) AND +resource = 'memory' AND +status = 'active' AND NOT withheld
+            AND stable_id <> %s
+        ORDER BY updated_at DESC LIMIT 1
+    )
 """
 
 
@@ -65,39 +65,40 @@ def alike(text: Text, scope_keys: Collection[str], *, at_leisure: bool = False) 
     """What the scopes know that the text is like. ``at_leisure``: somebody waits for this and not for a save."""
     if not scope_keys:
         return Alike()
-    duplicate = _same_text(text, scope_keys)
-    headed = said(text.title, " ".join(text.tags), text.summary)
-    if at_leisure or len(headed) < FEW_WORDS:
-        headed += said(text.body[:BEGINNING])[:WORDS_OF_BEGINNING]
-    found = [one for one in lookalikes(headed, scope_keys, limit=LOOKED_AT) if one.stable_id != text.memory_id]
-    if not found:
-        return Alike(duplicate=duplicate)
-    words = frozenset(headed)
-    ranked = sorted(found, key=lambda one: -_shared(words, one.words))
-    near = None if duplicate else _nearly_same(text, words, ranked, at_leisure)
-    related = [one.stable_id for one in ranked if words & one.words][: MOST_RELATED + 1]
-    titles = _titles([*related, *([near] if near else [])])
-    if near in titles:
-        duplicate = DuplicateOut(memory_id=near, title=titles[near], likeness=Likeness.NEARLY_SAME)
+    asked = said(text.title, *text.tags, text.summary)
+    if at_leisure or len(asked) < FEW_WORDS:
+        asked += said(text.body[:BEGINNING])[:WORDS_OF_BEGINNING]
+    found = [one for one in lookalikes(asked, scope_keys, limit=LOOKED_AT) if one.stable_id != text.memory_id]
+    head = head_of(text.title, text.tags)
+    ranked = sorted(((_shared(head, one.words), one) for one in found), key=lambda pair: -pair[0])
+    near = _nearly_same(text, ranked, at_leisure)
+    related = [one.stable_id for likeness, one in ranked if likeness][: MOST_RELATED + 1]
+    titles, same = _known(text, scope_keys, [*related, *([near] if near else [])])
+    duplicate = None
+    if same or near in titles:
+        key = same or near or ""
+        likeness = Likeness.SAME_TEXT if same else Likeness.NEARLY_SAME
+        duplicate = DuplicateOut(memory_id=key, title=titles[key], likeness=likeness)
     others = [key for key in related if key in titles and not (duplicate and duplicate.memory_id == key)]
     return Alike([RelatedOut(memory_id=key, title=titles[key]) for key in others[:MOST_RELATED]], duplicate)
 
 
-def _same_text(text: Text, scope_keys: Collection[str]) -> DuplicateOut | None:
+def _known(text: Text, scope_keys: Collection[str], memory_ids: Sequence[str]) -> tuple[dict[str, str], str | None]:
+    """The titles of those memories that are there, and a memory with the very same text."""
     key = text_key(text.body)
-    if not key:
-        return None
+    statement = _KNOWN.format(ids=_marks(memory_ids), scopes=_marks(scope_keys))
     with connection.cursor() as cursor:
-        cursor.execute(_SAME_TEXT.format(marks=_marks(scope_keys)), [key, *scope_keys, text.memory_id])
-        found = cursor.fetchone()
-    return DuplicateOut(memory_id=found[0], title=found[1], likeness=Likeness.SAME_TEXT) if found else None
+        cursor.execute(statement, [*memory_ids, key, *scope_keys, text.memory_id])
+        rows = cursor.fetchall()
+    same = next((stable_id for stable_id, _title, is_same in rows if is_same and key), None)
+    return {stable_id: title for stable_id, title, _is_same in rows}, same
 
 
-def _nearly_same(text: Text, words: frozenset[str], ranked: Sequence[Lookalike], at_leisure: bool) -> str | None:
+def _nearly_same(text: Text, ranked: Sequence[tuple[float, Lookalike]], at_leisure: bool) -> str | None:
     if at_leisure:
-        compared = ranked[:COMPARED_AT_LEISURE]
+        compared = [one for _likeness, one in ranked[:COMPARED_AT_LEISURE]]
     else:
-        compared = [one for one in ranked[:COMPARED] if _shared(words, one.words) >= SAME_MATTER]
+        compared = [one for likeness, one in ranked[:COMPARED] if likeness >= SAME_MATTER]
     own = _pairs(segment(text.body).words.split()) if compared else frozenset()
     if not own:
         return None
@@ -116,14 +117,6 @@ def _shared(one: frozenset[Any], other: frozenset[Any]) -> float:
     """The part of both that they share."""
     common = len(one & other)
     return common / (len(one) + len(other) - common) if common else 0.0
-
-
-def _titles(memory_ids: Sequence[str]) -> dict[str, str]:
-    if not memory_ids:
-        return {}
-    with connection.cursor() as cursor:
-        cursor.execute(_TITLES.format(marks=_marks(memory_ids)), memory_ids)
-        return dict(cursor.fetchall())
 
 
 def _marks(values: Collection[str]) -> str:

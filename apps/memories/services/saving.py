@@ -70,7 +70,7 @@ def memory_save(
     def told(done: Committed) -> SavedOut:
         return saved(done.outcomes[0], known)
 
-    arguments = {"scope": scope_key, "if_exists": if_exists.value, **item.model_dump()}
+    arguments = {"scope": scope_key, "if_exists": if_exists.value, **item.model_dump()} if request_id else {}
     return once(caller, "memory_save", request_id, arguments, SavedOut, do, lambda done: told(done[-1]))
 
 
