@@ -13,7 +13,7 @@ NOISE = [
     re.compile(r"(!?\[)[^\[\]]*(\]\([^()\s]*(?:\s\"[^\"]*\")?\))"),  # [text](address), ![picture](address)
     re.compile(r"(\[\[(?:[^\[\]|]*\|)?)[^\[\]|]*(\]\])"),  # [[title]], [[title|other words]]
     re.compile(r"(?:^|(?<=…)|(?<=\s))(#{1,6}\s)(?=\S)"),  # Headings; a #tag has no space.
-    re.compile(r"^…?((?:[-*+>]|\d{1,3}[.)])\s)"),  # What begins a line, where the excerpt begins with it.
+    re.compile(r"^…?([-*+>]\s)"),  # What begins a line, where the excerpt begins with it.
     re.compile(r"(?<![A-Za-z0-9])(\*\*\*|\*\*)|(\*\*\*|\*\*)(?![A-Za-z0-9])"),  # 2**8 is arithmetic.
     re.compile(r"(?<![\w*])(\*)(?=[^\s*])[^*]*(?<=[^\s*])(\*)(?![\w*])"),
     re.compile(r"(?<!\w)(__?)(?=[^\s_])[^_]*(?<=[^\s_])(__?)(?!\w)"),  # snake_case stays.

@@ -5,6 +5,7 @@ from typing import Any
 
 from apps.console.excerpts import Part, cut, parts_of
 from apps.console.places import Places
+from apps.console.whys import why_of
 from apps.memories.schemas import SearchHit
 from apps.search.excerpts import excerpt
 
@@ -17,6 +18,7 @@ def found_results(hits: Iterable[SearchHit], query: str, places: Places) -> list
             "title_parts": marked(hit.title, query),
             "excerpt": parts_of(hit.excerpt, hit.marks),
             "workspace": places.of_scope(hit.scope),
+            "whys": why_of(hit),
         }
         for hit in hits
     ]

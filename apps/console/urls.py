@@ -28,6 +28,7 @@ urlpatterns = [
     path("", dashboard.dashboard, name="dashboard"),
     path("alarm/<path:scope>", alarms.alarm, name="alarm"),
     path("search", search.search, name="search"),
+    path("search/meaning", search.state, name="search-meaning"),
     path("sign-in", entrance.signing_in, name="sign-in"),
     path("sign-out", entrance.signing_out, name="sign-out"),
     path("password", entrance.changing_password, name="password-change"),

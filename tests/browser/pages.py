@@ -35,6 +35,8 @@ def pages(content: Content) -> dict[str, str]:
         "search-found": "/search?query=deploy",
         "search-chinese": f"/search?query=数据库&project_id={ids['relay']}",
         "search-nothing": "/search?query=xyzzyplugh",
+        "search-narrowed": "/search?query=deploy&kind=rule&status=any&tags=deploy&updated_from=2020-01-01&explain=1",
+        "search-explained": "/search?query=部署 checklist&explain=1&mode=text",
         "workspaces": "/workspaces",
         "workspace": f"/workspace/{ids['relay']}",
         "workspace-empty": f"/workspace/{ids['home']}",

@@ -4,12 +4,17 @@ import re
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
 from django.test import Client
 from django.utils import translation
 
 from apps.console.excerpts import parts_of
 from apps.console.refusals import INCOMPLETE
+from apps.console.whys import MATCHES, why_of
+from apps.memories.embedding import SearchStateOut
+from apps.memories.schemas import SearchHit, WhyOut
 from apps.search.cursors import Reason
+from apps.search.expressions import Match
 from tests.console.looking import text_of
 from tests.world import World, call
 
@@ -163,3 +168,57 @@ def test_every_reason_why_results_are_not_all_is_a_sentence(reason: Reason, lang
         told = str(INCOMPLETE[reason.value])
     assert told[-1] in ".。"
     assert bool(re.search("[一-鿿]", told)) is (language == "zh-hans")
+
+
+def test_a_search_explains_itself_when_asked(world: World, alice: Client) -> None:
+    call(world.operator, "memory_save", title="Tea", body="Green tea, two minutes.")
+    assert "It holds" not in text_of(alice, "/search", query="green minutes")
+    page = text_of(alice, "/search", query="green minutes", explain="1", mode="text")
+    assert "It holds all words of the search. Words: green, minutes." in page and "Score " in page
+    assert "The search is its title." in text_of(alice, "/search", query="tea", explain="1")
+
+
+@pytest.mark.parametrize("match", list(Match))
+def test_every_kind_of_match_is_a_sentence(match: Match) -> None:
+    assert str(MATCHES[match.value]).endswith(".")
+
+
+def test_what_a_result_owes_to_meaning_is_told() -> None:
+    why = WhyOut(match="meaning", similarity=0.8412, thread=0.2, shape=-0.3)
+    told = why_of(SearchHit.model_construct(why=why))
+    assert told == [
+        "It holds none of the words; its meaning is near.",
+        "Similarity of meaning: 0.84 of 1.",
+        "What was said around it in its thread fits, too.",
+        "Very short texts and questions come a little lower.",
+    ]
+
+
+def test_each_way_to_search_is_taken_and_others_are_refused_in_words(world: World, alice: Client) -> None:
+    call(world.operator, "memory_save", title="Tea", body="Green tea.")
+    for mode in ("", "hybrid", "text", "semantic"):
+        assert 'class="row-link"' in text_of(alice, "/search", query="green", mode=mode)
+    assert "empty-state" in text_of(alice, "/search", query="green", mode="guessing")
+
+
+@pytest.mark.parametrize(
+    ("state", "told", "goes_on"),
+    [
+        ({"semantic_search": "available", "memories": 5, "indexed": 5}, "", False),
+        ({"semantic_search": "available", "memories": 5, "indexed": 3, "pending": 2}, "3 of 5 texts is read in so far", True),
+        ({"semantic_search": "starting", "memories": 5, "indexed": 5}, "is starting", True),
+        ({"semantic_search": "off"}, "switched off", False),
+        ({"semantic_search": "failing", "reason": "The model is gone."}, "The model is gone.", False),
+        ({"semantic_search": "available", "pending": 2, "reembedding": True, "stopped": True}, "Reading in is stopped.", True),
+        ({"semantic_search": "available", "memories": 5, "indexed": 4, "failed": 1}, "1 text could not be read in", False),
+    ],
+)  # fmt: skip
+def test_how_far_the_meaning_is_read_in_is_told(state: dict[str, Any], told: str, goes_on: bool) -> None:
+    part = render_to_string("console/_search_meaning.html", {"state": SearchStateOut(**state)})
+    assert told in part if told else "<p>" not in part
+    assert ("every 10s" in part) is goes_on
+
+
+def test_the_page_asks_how_far_it_is(alice: Client) -> None:
+    assert 'hx-get="/search/meaning"' in text_of(alice, "/search")
+    assert "search-meaning" in text_of(alice, "/search/meaning")

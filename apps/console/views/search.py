@@ -12,18 +12,19 @@ from apps.console.places import Places, scope_arguments
 from apps.console.refusals import incomplete_because, told
 from apps.console.searching import found_results, tags_of
 from apps.console.visiting import caller_for, for_people
-from apps.memories.selectors import memory_search
+from apps.memories.selectors import memory_search, search_state_get
 
 PAGE = 20
 NARROWING = ("project_id", "resource", "kind", "status", "tags", "updated_from", "updated_to")
-FOLDED = ("status", "tags", "updated_from", "updated_to")  # Under "More filters".
+FOLDED = ("status", "tags", "updated_from", "updated_to", "explain")  # Under "More filters".
+FILTERS = ("query", "mode", "explain", *NARROWING)
 
 
 @require_safe
 @for_people
 def search(request: HttpRequest) -> HttpResponse:
     places = Places(caller_for(request))
-    filters = {name: request.GET.get(name, "").strip() for name in ("query", *NARROWING)}
+    filters = {name: request.GET.get(name, "").strip() for name in FILTERS}
     page: dict[str, Any] = {
         "filters": filters,
         "choices": places.scope_choices(),
@@ -33,6 +34,14 @@ def search(request: HttpRequest) -> HttpResponse:
     if filters["query"]:
         page |= _found(request, places, filters)
     return render(request, _template(request), page)
+
+
+@require_safe
+@for_people
+def state(request: HttpRequest) -> HttpResponse:
+    """How far searching by meaning is; asked for beside the page, which does not wait for it."""
+    page = {"state": search_state_get(caller_for(request))}
+    return render(request, "console/_search_meaning.html", page)
 
 
 def _template(request: HttpRequest) -> str:
@@ -52,6 +61,8 @@ def _found(request: HttpRequest, places: Places, filters: dict[str, str]) -> dic
         "tags": tags_of(filters["tags"]),
         "updated_from": filters["updated_from"],
         "updated_to": filters["updated_to"],
+        "mode": filters["mode"] or "hybrid",
+        "explain": bool(filters["explain"]),
         "limit": PAGE,
         "cursor": request.GET.get("cursor", ""),
     }
