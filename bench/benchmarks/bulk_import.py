@@ -35,6 +35,7 @@ AFTER, READ_BACK = 200, 200
 DONE = "completed"
 ENDED = (DONE, "cancelled", "failed", "paused")
 TITLES = "title"
+TEXT, BOTH = "text", "hybrid"
 
 
 class Importer(Product):
@@ -61,15 +62,12 @@ class Search:
     def all(self) -> list[float]:
         return [taken for times in self.times.values() for taken in times]
 
-    async def ask(self, agent: Agent, query: Query) -> None:
+    async def ask(self, agent: Agent, query: Query, mode: str = TEXT) -> None:
         started = time.perf_counter()
-        found = await agent.call("memory_search", {"query": query.text, "limit": LIMIT, **TEXT})
+        found = await agent.call("memory_search", {"query": query.text, "limit": LIMIT, "mode": mode})
         self.times[query.kind].append(time.perf_counter() - started)
         if query.target and query.target not in [hit["title"] for hit in found["results"]]:
             self.missed.append(query.text)
-
-
-TEXT: dict[str, str] = {}
 
 
 @dataclass
@@ -85,6 +83,8 @@ class Run:
     peak: Counter[str] = field(default_factory=Counter)
     rest: Counter[str] = field(default_factory=Counter)
     cpu: Counter[str] = field(default_factory=Counter)
+    by_both: Search = field(default_factory=Search)
+    embedded: int = 0
     failures: list[str] = field(default_factory=list)
 
     async def go(self) -> None:
@@ -102,8 +102,11 @@ class Run:
                 self.job = await tool(agent, "job_get", job_id=self.job["job_id"])
             self.seconds, self.cpu = time.monotonic() - started, cpu.used()
             self._look()
+            self.embedded = (await tool(agent, "search_state_get"))["indexed"]
             for query in chosen(dice, self.size, AFTER):
                 await self.afterwards.ask(agent, query)
+            for query in chosen(dice, self.size, AFTER // 4):
+                await self.by_both.ask(agent, query, BOTH)
             await self._read_back(agent, dice)
         self._account()
 
@@ -121,7 +124,7 @@ class Run:
         """Notes are there, word for word."""
         for number in dice.sample(range(self.size), READ_BACK):
             one = note(number)
-            found = await agent.call("memory_search", {"query": one.title, "limit": 3, **TEXT})
+            found = await agent.call("memory_search", {"query": one.title, "limit": 3, "mode": TEXT})
             ids = [hit["memory_id"] for hit in found["results"] if hit["title"] == one.title]
             read = await agent.read(ids[0]) if ids else {"body": ""}
             if one.body not in read["body"]:
@@ -189,7 +192,8 @@ PLACES = {"Markdown": "basic-memory", "database": "memrelay/db"}
 
 def told(seen: Run, disk: dict[str, float]) -> list[str]:
     rows = []
-    for when, search in (("meanwhile", seen.meanwhile), ("afterwards", seen.afterwards)):
+    phases = {"meanwhile": seen.meanwhile, "afterwards": seen.afterwards, "by words and meaning": seen.by_both}
+    for when, search in phases.items():
         for kind in sorted(search.times):
             times = search.times[kind]
             rows.append(
@@ -200,6 +204,7 @@ def told(seen: Run, disk: dict[str, float]) -> list[str]:
         f"{seen.size:,} notes in {seen.seconds:.1f} s: {seen.size / seen.seconds:.0f} a second,"
         f" {cpu * 1000 / seen.size:.2f} CPU ms a note ({by_role(seen.cpu, ' s')}).",
         f"PSS {seen.rest.total():.0f} MB before, at most {seen.peak.total():.0f} MB ({by_role(seen.peak, ' MB')}).",
+        f"Embedded when the import ended: {seen.embedded:,}. The searches above the last rows are by words alone.",
         f"Disk: {', '.join(f'{name} {size:.0f} MB' for name, size in disk.items())}.",
         *table(["searches", "calls", "p50 ms", "p99 ms"], rows),
     ]
