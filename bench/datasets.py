@@ -17,6 +17,7 @@ from pathlib import Path
 
 from bench.client import agent_of
 from bench.floor.store import Store
+from bench.seeding import seed
 from bench.servers import PROJECT, Floor, Product
 from bench.workload import Note, note
 
@@ -28,7 +29,10 @@ SETTLE_SECONDS = 900.0
 # What a data set depends on: the tables, how texts are cut for the index, the notes, the floor.
 SHAPED_BY = (
     "apps/*/migrations/0*.py",
+    "apps/search/embedding/default_key.py",
     "apps/search/tokens.py",
+    "apps/search/vectors/pieces.py",
+    "bench/seeding.py",
     "apps/search/stems.py",
     "bench/workload.py",
     "bench/floor/store.py",
@@ -70,11 +74,11 @@ def prepare(size: int) -> Path:
 
 
 @contextmanager
-def copy_of(size: int) -> Iterator[DataSet]:
-    """A data set of this run's own; nothing serves it yet."""
+def copy_of(size: int, name: str = "") -> Iterator[DataSet]:
+    """A data set of this run's own; nothing serves it yet. A second copy of one size needs a name."""
     kept = prepare(size)
     forget_ended_runs()
-    folder = RUNS / f"{os.getpid()}-{size}"
+    folder = RUNS / f"{os.getpid()}-{size}{name}"
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
         _copy(kept, folder)
@@ -105,9 +109,11 @@ def _fill(folder: Path, notes: list[Note]) -> None:
     for name in ("product", "floor"):
         (folder / name).mkdir(parents=True)
     product = Product(folder / "product")
+    product.settings = {"MEMRELAY_EMBEDDING": "off"}
     with product.running():
         ids = asyncio.run(_save_all(product, notes))
         product.wait_until_quiet(SETTLE_SECONDS)
+    seed(product)
     _keep_ids(product.folder, ids)
     floor = Floor(folder / "floor")
     store = Store(floor.database)

@@ -127,6 +127,10 @@ class Product(Server):
     id_name = "memory_id"
     token_arguments: tuple[str, ...] = ("--toolset", "agent")
 
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.settings: dict[str, str] = {}  # What differs from those it ships with.
+
     @property
     def data(self) -> Path:
         return self.folder / "data"
@@ -135,7 +139,7 @@ class Product(Server):
         return [sys.executable, "manage.py", "serve", "--port", str(self.port)]
 
     def environment(self) -> dict[str, str]:
-        return {**super().environment(), "MEMRELAY_DATA": str(self.data)}
+        return {**super().environment(), "MEMRELAY_DATA": str(self.data), **self.settings}
 
     def lacking(self) -> str:
         try:
