@@ -2,7 +2,7 @@
 
 from ninja import Router
 
-from apps.memory_git import connections, migration_deeds, mirroring, restore_deeds, selectors, services
+from apps.memory_git import connections, migration_deeds, mirroring, remote_deeds, restore_deeds, selectors, services
 from apps.operations.rest import route
 
 router = Router(tags=["git"])
@@ -44,3 +44,7 @@ route(router, "POST", "/git/connections/test", connections.git_connection_test)
 route(router, "POST", "/git/repositories/{repository_id}/sync", mirroring.memory_repository_sync)
 route(router, "POST", "/git/repositories/{repository_id}/remote", mirroring.memory_repository_bind)
 route(router, "DELETE", "/git/repositories/{repository_id}/remote", mirroring.memory_repository_unbind)
+route(
+    router, "POST", "/git/repositories/{repository_id}/remote/inspect", remote_deeds.memory_remote_inspect, status=202
+)
+route(router, "POST", "/git/repositories/{repository_id}/remote/import", remote_deeds.memory_remote_import, status=202)

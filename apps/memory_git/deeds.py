@@ -27,6 +27,8 @@ DOINGS: dict[str, str] = {
     "purge": "apps.memory_git.archiving.purge",
     "maintenance": "apps.memory_git.maintenance.run",
     "migration": "apps.memory_git.migrating.run",
+    "remote_inspect": "apps.memory_git.inspecting.run",
+    "remote_import": "apps.memory_git.importing.run",
 }
 MOST_ATTEMPTS = 5
 PATIENT = frozenset({"baseline", "archive"})  # Nobody waits for the answer, and nobody would ask again.

@@ -1,6 +1,6 @@
 """Memory Git as MCP tools, all of them in the full list; tool_search finds them for agents of the short one."""
 
-from apps.memory_git import connections, migration_deeds, mirroring, restore_deeds, selectors, services
+from apps.memory_git import connections, migration_deeds, mirroring, remote_deeds, restore_deeds, selectors, services
 from apps.operations.mcp import Tool
 
 TOOLS = [
@@ -27,4 +27,6 @@ TOOLS = [
     Tool(mirroring.memory_repository_sync),
     Tool(mirroring.memory_repository_bind),
     Tool(mirroring.memory_repository_unbind),
+    Tool(remote_deeds.memory_remote_inspect),
+    Tool(remote_deeds.memory_remote_import),
 ]

@@ -29,3 +29,10 @@ class RemoteNotEmpty(MemRelayError):
     status = 409
     sentence = _("The branch {branch} at {url} has commits that this history does not have.")
     hint = _("Bind an empty repository. Nothing at the server was changed.")
+
+
+class NotInspected(MemRelayError):
+    code = "GIT_REMOTE_NOT_INSPECTED"
+    status = 409
+    sentence = _("The commit {commit} of the remote was not inspected, or the remote has been inspected again since.")
+    hint = _("Look at it with memory_remote_inspect first; its result names the commit.")

@@ -123,7 +123,7 @@ def _of_living_scopes(documents: Iterable[Document], counts: Counts) -> list[Doc
     kept = []
     for document in documents:
         if document.scope_key not in alive:
-            alive[document.scope_key] = _is_alive(document.scope_key)
+            alive[document.scope_key] = is_alive(document.scope_key)
             if not alive[document.scope_key]:
                 counts.skipped.append(document.scope_key)
         if alive[document.scope_key]:
@@ -131,7 +131,7 @@ def _of_living_scopes(documents: Iterable[Document], counts: Counts) -> list[Doc
     return kept
 
 
-def _is_alive(scope_key: str) -> bool:
+def is_alive(scope_key: str) -> bool:
     kind, _slash, name = scope_key.partition("/")
     if kind == "project":
         return Project.objects.filter(pk=name, deleted_at=None).exists()
