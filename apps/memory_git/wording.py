@@ -32,11 +32,11 @@ VERBS = {
 def subject_of(operation: LogicalOperation, ends: Sequence[End]) -> str:
     """One line: what was done, to what."""
     deed = operation.name.replace("_", " ").capitalize()
-    if len(ends) == 1:
+    if len(ends) == 1 and ends[0].action in VERBS:
         name = "a document that is kept out" if ends[0].withheld else ends[0].title
-        line = f"{VERBS.get(ends[0].action, deed)} {name}"
+        line = f"{VERBS[ends[0].action]} {name}"
     elif ends:
-        line = f"{deed}: {len(ends)} documents"
+        line = f"{deed}: {len(ends)} document{'s' if len(ends) > 1 else ''}"
     else:
         line = deed
     return _short(line)
