@@ -1,5 +1,6 @@
 """Searching as somebody does who keeps the hands on the keyboard, in Chinese and English."""
 
+import re
 from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
 
@@ -138,3 +139,15 @@ def test_a_server_that_does_not_answer_is_told_of(person: Page, content: Content
     assert titles(person) == before
     assert [told for told in watch.complaints if not told.startswith("console: htmx:sendError")] == []
     watch.complaints.clear()
+
+
+def test_ways_to_search_are_switched_and_the_order_explains_itself(person: Page, content: Content) -> None:
+    person.goto("/search?query=release")
+    expect(person.locator(".search-meaning p")).to_be_visible()  # Embeddings are off in tests of the pages.
+    person.get_by_text("Words", exact=True).click()
+    expect(person).to_have_url(re.compile(r"/search\?query=release&mode=text$"))
+    person.keyboard.press("ArrowRight")
+    expect(person.get_by_role("radio", name="Meaning", exact=True)).to_be_checked()
+    person.locator("summary", has_text="More filters").click()
+    person.get_by_label("Tell why each result stands where it does").check()
+    expect(person.locator(".row-why").first).to_contain_text("It holds all words of the search.")
