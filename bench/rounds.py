@@ -19,7 +19,7 @@ from bench.servers import Cpu, Product, Server
 
 WARMING_CALLS = 3
 REST_SECONDS = 120.0
-BACKGROUND = ("jobs", "keeper", "embedder")
+BACKGROUND = ("jobs", "keeper", "embedd")  # The kernel cuts names: memrelay-embedd.
 MEMRELAY = "memrelay"
 
 

@@ -1,5 +1,5 @@
 # ruff: noqa: S608 (Only constants of this room are put together; whatever was asked is a parameter.)
-"""The nearest passages to a question: exact, over all vectors of the scopes that are searched.
+"""The nearest passages to a question, over all vectors of the scopes that are searched: exact up to ``COARSE_ABOVE`` of them.
 
 Lives in the embedder process, as a cache of the rows: before each answer what is new is read, after it every hit is
 held against the database, and who is gone, changed or filtered out there gives way to the next one.
@@ -15,6 +15,7 @@ from django.db import connection
 from numpy.typing import NDArray
 
 from apps.search.filters import SearchFilters
+from apps.search.vectors import coarse
 from apps.search.vectors.blocks import LANGUAGES, Block, Column, Floats, Rows
 from apps.search.vectors.near import NearDocument
 
@@ -24,7 +25,7 @@ FEW = 20  # Passages of a language that tell how near its texts are to a questio
 LEAST_SPREAD = 0.02
 ROUNDS = 20
 SAMPLED = 16  # One of so many scores is looked at to see where the best begin.
-NOT_ALLOWED, LOWEST = np.float32(-9), np.float32(-2)
+OUT, COARSELY_OUT = np.float32(-2), np.float32(-(2**20))  # Below any cosine, and below any likeness of signs.
 
 _NEWER = """
     SELECT p.id, p.document_id, p.revision, p.start, p."end", p.language, p.vector, d.scope_key, d.status
@@ -107,6 +108,7 @@ class Matrix:
                 [self.blocks[key] for key in dict.fromkeys(filters.scope_keys) if key in self.blocks], question
             )
             field.admit(filters)
+            field.look_closer(also)
             rows = field.chosen(also, limit)
             for _ in range(ROUNDS):
                 if not self._drop_fallen(field, rows, filters):
@@ -175,22 +177,59 @@ class _Field:
 
     def __init__(self, blocks: Sequence[Block], question: Floats) -> None:
         self.parts: list[_Part] = []
-        near: list[Floats] = []
+        self.question = question
         begin = 0
         for block in blocks:
-            rows = np.flatnonzero(block.column("alive")) if block.dead else None
-            part = _Part(block, begin, rows)
-            near.append(part.of(block.vectors @ question))
+            part = _Part(block, begin, np.flatnonzero(block.column("alive")) if block.dead else None)
             self.parts.append(part)
-            begin += len(near[-1])
-        self.cosines: Floats = near[0] if len(near) == 1 else np.concatenate([np.empty(0, np.float32), *near])
+            begin += part.size
         self.languages = self._gathered("language", np.int8)
         self.allowed: NDArray[np.bool_] = np.zeros(begin, np.bool_)
-        self._means, self._spreads = _measures(self.cosines, self.languages)
+        self.is_coarse = begin > coarse.COARSE_ABOVE
+        if self.is_coarse:
+            signs = coarse.signs_of(question)
+            self.likeness = _joined(
+                [part.of(coarse.likeness(part.block.signs, signs)) for part in self.parts], np.float32
+            )
+            self.cosines: Floats = np.zeros(begin, np.float32)
+            measured = np.arange(0, begin, max(1, begin // coarse.MEASURED))
+            self._means, self._spreads = _measures(self._scored(measured), self.languages[measured])
+        else:
+            self.cosines = _joined([part.of(part.block.vectors @ question) for part in self.parts], np.float32)
+            self._means, self._spreads = _measures(self.cosines, self.languages)
+
+    def look_closer(self, also: Sequence[int]) -> None:
+        """After a coarse look only what seems near, and what was asked for, is compared exactly; the rest is out."""
+        if not self.is_coarse:
+            return
+        rows = [self._documents_among(also)]
+        for code in range(len(LANGUAGES)):
+            rows.append(
+                _top(np.where(self._of_language(code), self.likeness, COARSELY_OUT), coarse.RESCORED, COARSELY_OUT)
+            )
+        closer = np.unique(np.concatenate(rows))
+        self._scored(closer)
+        seen = np.zeros_like(self.allowed)
+        seen[closer] = True
+        self.allowed &= seen
+
+    def _scored(self, rows: Rows) -> Floats:
+        for part in self.parts:
+            inside = rows[(rows >= part.begin) & (rows < part.begin + part.size)]
+            self.cosines[inside] = part.block.near(part.own(inside), self.question)
+        return self.cosines[rows]
+
+    def _of_language(self, code: int) -> NDArray[np.bool_]:
+        return self.allowed & (self.languages == code)
+
+    def _documents_among(self, documents: Sequence[int]) -> Rows:
+        if not documents:
+            return np.empty(0, np.intp)
+        wanted = np.isin(self._gathered("document", np.int64), np.asarray(documents, np.int64))
+        return np.flatnonzero(wanted & self.allowed)
 
     def _gathered(self, name: str, kind: type[np.generic]) -> Column:
-        columns = [part.of(part.block.column(name)) for part in self.parts]
-        return columns[0] if len(columns) == 1 else np.concatenate([np.empty(0, kind), *columns])
+        return _joined([part.of(part.block.column(name)) for part in self.parts], kind)
 
     def admit(self, filters: SearchFilters) -> None:
         """Filters come before the ranking: only what passes them is looked at."""
@@ -217,17 +256,14 @@ class _Field:
         by_language = [self._best(code, limit) for code in range(len(LANGUAGES))] if limit else []
         overall = self._unique(np.concatenate([np.empty(0, np.intp), *by_language]))[:limit]
         found = [overall, *(rows[: limit // 2] for rows in by_language)]
-        if also:
-            wanted = np.isin(self._gathered("document", np.int64), np.asarray(also, np.int64))
-            found.append(np.flatnonzero(wanted & self.allowed))
-        return self._unique(np.concatenate(found))
+        return self._unique(np.concatenate([*found, self._documents_among(also)]))
 
     def _best(self, code: int, most: int) -> Rows:
         """The best rows of one language, of ``most`` documents where there are so many; best first."""
-        scores = np.where(self.allowed & (self.languages == code), self.cosines, NOT_ALLOWED)
+        scores = np.where(self._of_language(code), self.cosines, OUT)
         wanted = most * 4
         while True:
-            rows = _top(scores, wanted)
+            rows = _top(scores, wanted, OUT)
             best = self._unique(rows)
             if len(best) >= most or len(rows) < wanted:
                 return best[:most]
@@ -260,18 +296,22 @@ class _Field:
         return [NearDocument(*values) for values in zip(*columns, cosines, z, languages, strict=True)]
 
 
-def _top(scores: Floats, wanted: int) -> Rows:
-    """The rows of at least the ``wanted`` highest scores, if there are so many. A sample says where to cut."""
+def _joined(columns: Sequence[Column], kind: type[np.generic]) -> Column:
+    return columns[0] if len(columns) == 1 else np.concatenate([np.empty(0, kind), *columns])
+
+
+def _top(scores: Floats, wanted: int, out: np.float32) -> Rows:
+    """The rows of at least the ``wanted`` highest scores above ``out``, if there are so many. A sample says where to cut."""
     if len(scores) > wanted * SAMPLED:
         sample = scores[::SAMPLED]
         cut = np.partition(sample, -wanted // SAMPLED * 2 - 1)[-wanted // SAMPLED * 2 - 1]
-        rows = np.flatnonzero(scores >= max(cut, LOWEST))
-        if len(rows) >= wanted or cut <= LOWEST:
+        rows = np.flatnonzero((scores >= cut) & (scores > out))
+        if len(rows) >= wanted or cut <= out:
             return rows
     if len(scores) > wanted:
         rows = np.argpartition(scores, -wanted)[-wanted:]
-        return rows[scores[rows] >= LOWEST]
-    return np.flatnonzero(scores >= LOWEST)
+        return rows[scores[rows] > out]
+    return np.flatnonzero(scores > out)
 
 
 def _measures(cosines: Floats, languages: Column) -> tuple[Floats, Floats]:
