@@ -133,7 +133,6 @@ def examine(row: GitConnection) -> None:
     address, access = _target(row), access_of(row)
     shown = [str(key) for key in _host_keys_of(address, row)]
     found = probe(address, access, branch=row.branch, write=row.allow_write_test)
-    found["push_to_create"] = _learnt(row)
     failed = next((one for one in found.values() if one.state is State.ERROR), Finding(State.UNKNOWN))
     kept: dict[str, Any] = {name: finding.as_dict() for name, finding in found.items()}
     kept |= {SHOWN_KEYS: shown, TESTED_URL: str(address)}
@@ -172,7 +171,7 @@ def described() -> GitConnectionOut:
         allow_write_test=row.allow_write_test,
         allow_push_to_create=row.allow_push_to_create,
         enabled=row.enabled,
-        capabilities={name: _capability(row.capabilities.get(name)) for name in CAPABILITIES},
+        capabilities={name: _capability(kept) for name, kept in _matrix(row).items()},
         shown_host_keys=[
             HostKeyOut(fingerprint=key, trusted=any(_same_key(key, pin) for pin in row.host_keys))
             for key in row.capabilities.get(SHOWN_KEYS, [])
@@ -183,6 +182,11 @@ def described() -> GitConnectionOut:
         succeeded_at=row.succeeded_at,
         repositories=len(bound_to(row)) if is_there else 0,
     )
+
+
+def _matrix(row: GitConnection) -> dict[str, dict[str, Any] | None]:
+    matrix = {name: row.capabilities.get(name) for name in CAPABILITIES}
+    return {**matrix, "push_to_create": _learnt(row).as_dict()} if row.pk else matrix
 
 
 def _kept(row: GitConnection) -> list[dict[str, Any]]:

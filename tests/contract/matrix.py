@@ -175,6 +175,7 @@ BY_OPERATION: dict[str, dict[str, Made | None]] = {
     "checkpoint_save": {"completed": lambda scene: "Half of it."},
     "curation_model_connection_save": {"base_url": lambda scene: "https://model.example.org/v1"},
     "git_connection_save": {"url": lambda scene: "https://git.example.org/me/memory.git", "test": lambda scene: False},
+    "memory_remote_import": {"commit": lambda scene: "0" * 40},
     "memory_move": {"to_scope": lambda scene: "shared"},
     "memory_restore": {"memory_id": Scene.deleted},
     "memory_save_many": {"memories": lambda scene: [{"title": scene.title(), "body": "text"}]},

@@ -3,10 +3,14 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from dulwich.repo import Repo
 
+from apps.base.keyring import ensure_keyring
+from apps.memory_git.jobs import work_here
+from apps.memory_git.models import MemoryRepository
 from apps.memory_git.remotes import failures
 from apps.memory_git.remotes.access import Access
 from apps.memory_git.remotes.addresses import parse
@@ -14,6 +18,7 @@ from apps.memory_git.remotes.client import Lease, Remote
 from apps.memory_git.remotes.probing import probe
 from tests.doubles.git_servers import PASSPHRASE, TOKEN, USER, GitServers
 from tests.memory_git.remotes.made import MAIN, bare, commit, repository
+from tests.world import World, call
 
 
 @pytest.fixture(scope="module")
@@ -164,3 +169,76 @@ def test_acc_033_a_first_push_makes_the_repository_where_the_server_allows_it(
     assert servers.git("rev-parse", "main", at=path) == made.decode()
     with pytest.raises(failures.RemoteForbidden):
         Remote(replace(address, path=address.path.replace("alice", "bob")), access).push(ours, Lease(MAIN, None, made))
+
+
+def connect(world: World, **arguments: Any) -> Any:
+    ensure_keyring()
+    return call(world.operator, "git_connection_save", **arguments)
+
+
+def save(world: World, title: str) -> None:
+    world.alices_agent.call("memory_save", title=title, body="Text.", scope="shared")
+
+
+@pytest.mark.django_db
+def test_acc_035_a_server_that_is_cut_off_gets_every_commit_in_order_when_it_is_back(
+    servers: GitServers, world: World, settings: Any
+):
+    path = servers.create("cut.git")
+    told = connect(world, url=servers.https_url("cut.git"), user_name=USER, secret=TOKEN, authorities=servers.authority)
+    assert told.error is None
+    call(world.operator, "git_settings_update", enabled=True)
+    work_here()
+    servers.stop()
+    settings.GIT_RETRY_SECONDS = 600
+    for number in range(5):
+        save(world, f"Note {number}")
+        work_here()
+    row = MemoryRepository.objects.get()
+    assert (row.status, row.error_code, row.behind) == ("waiting_remote", "GIT_REMOTE_UNREACHABLE", 5)
+    servers.start()
+    told = call(world.operator, "memory_repository_sync", repository_id=row.pk)
+    assert (told.status, told.behind) == ("ready", 0)
+    assert servers.git("log", "--reverse", "--format=%s", "main", at=path).splitlines() == [
+        "Git baseline",
+        *(f"Save Note {number}" for number in range(5)),
+    ]
+    servers.git("fsck", "--strict", "--full", at=path)
+
+
+@pytest.mark.django_db
+def test_acc_033_and_039_over_ssh_the_fingerprint_is_trusted_first_and_gitolite_makes_the_repository(
+    servers: GitServers, world: World
+):
+    url = servers.gitolite_ssh_url("memrelay/alice/{repo}")
+    call(world.operator, "git_settings_update", strategy="per_workspace")
+    told = connect(world, url=url, private_key=servers.key("id_gitolite"), allow_write_test=False)
+    assert told.error.code == "GIT_HOST_KEY_UNKNOWN"
+    shown = [key.fingerprint for key in told.shown_host_keys]
+    assert shown == [f"{kind} {fingerprint}" for kind, fingerprint in servers.host_fingerprints.items()]
+    told = connect(world, host_keys=shown)
+    assert told.error is None
+    save(world, "A shared note")
+    call(world.operator, "git_settings_update", enabled=True)
+    world.alices_agent.call("memory_save", title="A relay note", body="x", project_id=world.workspace.pk)
+    work_here()
+    for row in MemoryRepository.objects.all():
+        there = servers.folder / "gitolite" / "repositories" / "memrelay" / "alice" / f"{row.name}.git"
+        assert servers.git("rev-parse", row.branch, at=there) == row.head == row.pushed_commit
+    relay = MemoryRepository.objects.get(scope_key=f"project/{world.workspace.pk}")
+    assert (relay.status, relay.push_to_create) == ("ready", "supported")
+    assert call(world.operator, "git_connection_get").capabilities["push_to_create"].state == "supported"
+
+
+@pytest.mark.django_db
+def test_acc_034_a_server_that_makes_no_repositories_says_so_with_the_whole_address(servers: GitServers, world: World):
+    url = servers.ssh_url("later.git")
+    pins = [f"{kind} {fingerprint}" for kind, fingerprint in servers.host_fingerprints.items()]
+    connect(world, url=url, private_key=servers.key(), passphrase=PASSPHRASE, host_keys=pins)
+    call(world.operator, "git_settings_update", enabled=True)
+    work_here()
+    row = MemoryRepository.objects.get()
+    assert (row.status, row.push_to_create) == ("remote_repository_missing", "unsupported")
+    assert url in row.error
+    servers.create("later.git")
+    assert call(world.operator, "memory_repository_sync", repository_id=row.pk).status == "ready"
