@@ -1,11 +1,13 @@
 # ruff: noqa: S608 (Only constants of this room are put together; whatever was asked is a parameter.)
-"""The nearest passages to a question, over all vectors of the scopes that are searched: exact up to ``COARSE_ABOVE`` of them.
+"""The nearest passages to a question, exactly, over all vectors of the scopes that are searched.
 
-Lives in the embedder process, as a cache of the rows: before each answer what is new is read, after it every hit is
-held against the database, and who is gone, changed or filtered out there gives way to the next one.
+Lives in the embedder process, as a cache of the rows: before each answer what is new is read, after it every hit is held
+against the database, and who is gone, changed or filtered out there gives way to the next one. Blocks too large to keep
+exact vectors are ranked by their eight bits, and only what is shown is compared exactly.
 """
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import RLock
 from typing import Any
@@ -15,7 +17,6 @@ from django.db import connection
 from numpy.typing import NDArray
 
 from apps.search.filters import SearchFilters
-from apps.search.vectors import coarse
 from apps.search.vectors.blocks import LANGUAGES, Block, Column, Floats, Rows
 from apps.search.vectors.near import NearDocument
 
@@ -25,14 +26,15 @@ FEW = 20  # Passages of a language that tell how near its texts are to a questio
 LEAST_SPREAD = 0.02
 ROUNDS = 20
 SAMPLED = 16  # One of so many scores is looked at to see where the best begin.
-OUT, COARSELY_OUT = np.float32(-2), np.float32(-(2**20))  # Below any cosine, and below any likeness of signs.
+OUT = np.float32(-9)  # Below any cosine.
 
 _NEWER = """
     SELECT p.id, p.document_id, p.revision, p.start, p."end", p.language, p.vector, d.scope_key, d.status
     FROM search_passage p CROSS JOIN search_document d ON d.id = p.document_id AND d.revision = p.revision
-    WHERE p.id > %s AND p.id <= %s AND p.model_id = %s ORDER BY p.id
+    WHERE p.id > %s AND p.id <= %s AND p.model_id = %s ORDER BY p.id LIMIT %s
 """
 _STANDING = "SELECT d.id, d.revision, {where} FROM search_document d WHERE d.id IN ({marks})"
+_VECTORS = "SELECT id, vector FROM search_passage WHERE id IN ({marks})"
 _CODES = {language: code for code, language in enumerate(LANGUAGES)}
 
 Row = tuple[Any, ...]
@@ -54,19 +56,39 @@ class Matrix:
 
     # Keeping up.
 
-    def refresh(self) -> None:
-        """Read the passages that came since the last time."""
+    def refresh(self, seconds: float = 60.0) -> bool:
+        """Read the passages that came since the last time; whether all of them could be read in so many seconds.
+
+        In small parts, the lock let go in between: who has a question goes on with what another one began.
+        """
+        deadline = time.monotonic() + seconds
+        while not self._read_some():
+            if time.monotonic() > deadline:
+                return False
+        return True
+
+    def _read_some(self) -> bool:
+        """Whether that was all there is."""
         with self._lock, connection.cursor() as cursor:
             cursor.execute("SELECT seq FROM sqlite_sequence WHERE name = 'search_passage'")
             newest = (cursor.fetchone() or (0,))[0]
             if newest == self._last:
-                return
+                return True
             if newest < self._last:  # Keys only grow: another database lies there now.
                 self.blocks, self._home, self._last = {}, {}, 0
-            cursor.execute(_NEWER, [self._last, newest, self.model_id])
-            for rows in _whole_documents(iter(lambda: cursor.fetchmany(READ_AT_ONCE), [])):
-                self._take(rows)
-            self._last = newest
+            limit = READ_AT_ONCE
+            while True:
+                cursor.execute(_NEWER, [self._last, newest, self.model_id, limit])
+                rows = cursor.fetchall()
+                if len(rows) < limit:
+                    self._take(rows)
+                    self._last = newest
+                    return True
+                if whole := _whole_documents(rows):
+                    self._take(whole)
+                    self._last = whole[-1][0]
+                    return False
+                limit *= 2
 
     def _take(self, rows: Sequence[Row]) -> None:
         """Add rows; what was there of their documents is of before, since a document is embedded as a whole."""
@@ -88,7 +110,7 @@ class Matrix:
                     "language": np.array([_CODES.get(language, 2) for language in languages], np.int8),
                     "active": np.array([status == "active" for status in statuses], np.bool_),
                 },
-                np.frombuffer(b"".join(vectors), np.float16).reshape(len(some), -1).astype(np.float32),
+                np.frombuffer(b"".join(vectors), np.float16).reshape(len(some), -1),
             )  # fmt: skip
             block.compact()
             self._home.update(dict.fromkeys(owners, scope))
@@ -102,19 +124,34 @@ class Matrix:
 
         Documents in ``also`` come too, whatever their rank, if the filters let them pass.
         """
+        self.refresh()
         with self._lock:
-            self.refresh()
             field = _Field(
                 [self.blocks[key] for key in dict.fromkeys(filters.scope_keys) if key in self.blocks], question
             )
             field.admit(filters)
-            field.look_closer(also)
             rows = field.chosen(also, limit)
             for _ in range(ROUNDS):
                 if not self._drop_fallen(field, rows, filters):
                     break
                 rows = field.chosen(also, limit)
-            return field.near(rows[field.allowed[rows]])
+            return self._compared(field, rows[field.allowed[rows]])
+
+    def _compared(self, field: "_Field", rows: Rows) -> list[NearDocument]:
+        """What is shown, with exact cosines also where only the database has the vectors."""
+        if not field.is_exact and len(rows):
+            ids = field.of("id", rows).tolist()
+            vectors: dict[int, bytes] = {}
+            with connection.cursor() as cursor:
+                for some in (ids[place : place + ASKED_AT_ONCE] for place in range(0, len(ids), ASKED_AT_ONCE)):
+                    cursor.execute(_VECTORS.format(marks=", ".join(["%s"] * len(some))), some)
+                    vectors.update(cursor.fetchall())
+            rows = rows[[key in vectors for key in ids]]
+            joined = b"".join(bytes(vectors[key]) for key in ids if key in vectors)
+            halves = np.frombuffer(joined, np.float16).reshape(len(rows), self.dimensions)
+            field.cosines[rows] = halves.astype(np.float32) @ field.question
+            rows = rows[np.argsort(-field.z(rows), kind="stable")]
+        return field.near(rows)
 
     def _drop_fallen(self, field: "_Field", rows: Rows, filters: SearchFilters) -> int:
         """Hold hits against the database; how many of them do not count."""
@@ -134,20 +171,12 @@ class Matrix:
         return int(np.count_nonzero(~passes))
 
 
-def _whole_documents(batches: Iterator[list[Row]]) -> Iterator[list[Row]]:
-    """The same rows, never one document's in two batches: the second would bury the first."""
-    held: list[Row] = []
-    for batch in batches:
-        held += batch
-        last = held[-1][1]
-        place = len(held)
-        while place and held[place - 1][1] == last:
-            place -= 1
-        if place:
-            yield held[:place]
-            held = held[place:]
-    if held:
-        yield held
+def _whole_documents(rows: Sequence[Row]) -> Sequence[Row]:
+    """Without the last document, of which there may be more: the rest of it would bury what was read."""
+    place = len(rows)
+    while place and rows[place - 1][1] == rows[-1][1]:
+        place -= 1
+    return rows[:place]
 
 
 @dataclass
@@ -185,39 +214,18 @@ class _Field:
             begin += part.size
         self.languages = self._gathered("language", np.int8)
         self.allowed: NDArray[np.bool_] = np.zeros(begin, np.bool_)
-        self.is_coarse = begin > coarse.COARSE_ABOVE
-        if self.is_coarse:
-            signs = coarse.signs_of(question)
-            self.likeness = _joined(
-                [part.of(coarse.likeness(part.block.signs, signs)) for part in self.parts], np.float32
-            )
-            self.cosines: Floats = np.zeros(begin, np.float32)
-            measured = np.arange(0, begin, max(1, begin // coarse.MEASURED))
-            self._means, self._spreads = _measures(self._scored(measured), self.languages[measured])
-        else:
-            self.cosines = _joined([part.of(part.block.vectors @ question) for part in self.parts], np.float32)
-            self._means, self._spreads = _measures(self.cosines, self.languages)
+        self.is_exact = all(block.is_exact for block in blocks)
+        # Two cosines of the scan that differ by more than this are in the right order.
+        self.doubt = np.float32(2 * max((block.error for block in blocks), default=0.0) if self.is_exact else 0.0)
+        self.cosines: Floats = _joined([part.of(part.block.scan(question)) for part in self.parts], np.float32)
+        self._means, self._spreads = _measures(self.cosines, self.languages)
 
-    def look_closer(self, also: Sequence[int]) -> None:
-        """After a coarse look only what seems near, and what was asked for, is compared exactly; the rest is out."""
-        if not self.is_coarse:
-            return
-        rows = [self._documents_among(also)]
-        for code in range(len(LANGUAGES)):
-            rows.append(
-                _top(np.where(self._of_language(code), self.likeness, COARSELY_OUT), coarse.RESCORED, COARSELY_OUT)
-            )
-        closer = np.unique(np.concatenate(rows))
-        self._scored(closer)
-        seen = np.zeros_like(self.allowed)
-        seen[closer] = True
-        self.allowed &= seen
-
-    def _scored(self, rows: Rows) -> Floats:
-        for part in self.parts:
+    def _compare(self, rows: Rows) -> None:
+        """Put exact cosines in place of those of the scan."""
+        for part in self.parts if self.is_exact else ():
             inside = rows[(rows >= part.begin) & (rows < part.begin + part.size)]
-            self.cosines[inside] = part.block.near(part.own(inside), self.question)
-        return self.cosines[rows]
+            if len(inside):
+                self.cosines[inside] = part.block.exact(part.own(inside), self.question)
 
     def _of_language(self, code: int) -> NDArray[np.bool_]:
         return self.allowed & (self.languages == code)
@@ -256,18 +264,27 @@ class _Field:
         by_language = [self._best(code, limit) for code in range(len(LANGUAGES))] if limit else []
         overall = self._unique(np.concatenate([np.empty(0, np.intp), *by_language]))[:limit]
         found = [overall, *(rows[: limit // 2] for rows in by_language)]
-        return self._unique(np.concatenate([*found, self._documents_among(also)]))
+        asked = self._documents_among(also)
+        self._compare(asked)
+        return self._unique(np.concatenate([*found, asked]))
 
     def _best(self, code: int, most: int) -> Rows:
-        """The best rows of one language, of ``most`` documents where there are so many; best first."""
+        """The best rows of one language, of ``most`` documents where there are so many; best first.
+
+        Whoever might be among them, so far as the scan can be off, is compared exactly.
+        """
         scores = np.where(self._of_language(code), self.cosines, OUT)
         wanted = most * 4
         while True:
-            rows = _top(scores, wanted, OUT)
+            rows = _top(scores, wanted)
             best = self._unique(rows)
             if len(best) >= most or len(rows) < wanted:
-                return best[:most]
+                break
             wanted *= 4
+        if len(best) > most:
+            rows = np.flatnonzero(scores >= max(scores[best[most - 1]] - self.doubt, OUT / 2))
+        self._compare(rows)
+        return self._unique(rows)[:most]
 
     def _unique(self, rows: Rows) -> Rows:
         """The best row of each document, best first."""
@@ -300,18 +317,18 @@ def _joined(columns: Sequence[Column], kind: type[np.generic]) -> Column:
     return columns[0] if len(columns) == 1 else np.concatenate([np.empty(0, kind), *columns])
 
 
-def _top(scores: Floats, wanted: int, out: np.float32) -> Rows:
-    """The rows of at least the ``wanted`` highest scores above ``out``, if there are so many. A sample says where to cut."""
+def _top(scores: Floats, wanted: int) -> Rows:
+    """The rows of at least the ``wanted`` highest scores, if there are so many. A sample says where to cut."""
     if len(scores) > wanted * SAMPLED:
         sample = scores[::SAMPLED]
         cut = np.partition(sample, -wanted // SAMPLED * 2 - 1)[-wanted // SAMPLED * 2 - 1]
-        rows = np.flatnonzero((scores >= cut) & (scores > out))
-        if len(rows) >= wanted or cut <= out:
+        rows = np.flatnonzero((scores >= cut) & (scores > OUT))
+        if len(rows) >= wanted or cut <= OUT:
             return rows
     if len(scores) > wanted:
         rows = np.argpartition(scores, -wanted)[-wanted:]
-        return rows[scores[rows] > out]
-    return np.flatnonzero(scores > out)
+        return rows[scores[rows] > OUT]
+    return np.flatnonzero(scores > OUT)
 
 
 def _measures(cosines: Floats, languages: Column) -> tuple[Floats, Floats]:

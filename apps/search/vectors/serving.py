@@ -3,6 +3,7 @@
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from apps.search.embedding.errors import EmbedderUnavailable
 from apps.search.embedding.frames import Message
 from apps.search.embedding.model import EmbeddingModel
 from apps.search.models import VectorModel
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
 _lock = Lock()
 _matrices: dict[tuple[str, int], Matrix] = {}
+_warm: set[str] = set()
+SHARE_OF_WAIT = 0.6  # Reading what is new may take so much of the time that somebody waits.
+WARMING_SECONDS = 1.0
 
 
 def question(desk: "Desk", message: Message) -> Message:
@@ -22,11 +26,24 @@ def question(desk: "Desk", message: Message) -> Message:
     return {}
 
 
+def warm(model: EmbeddingModel) -> bool:
+    """Read some of the vectors into memory before somebody asks; whether all of them are there."""
+    matrix = matrix_of(model)
+    if matrix is None or model.key in _warm:
+        return True
+    if not matrix.refresh(WARMING_SECONDS):
+        return False
+    _warm.add(model.key)
+    return True
+
+
 def nearest(desk: "Desk", message: Message) -> Message:
     vector = desk.query_vector(str(message["query"]), message)
     matrix = matrix_of(desk.model(message))
     if matrix is None:
         return {"documents": []}
+    if not matrix.refresh(float(message.get("wait", 1.0)) * SHARE_OF_WAIT):
+        raise EmbedderUnavailable(reason="embedder_starting")
     found = matrix.nearest(
         vector,
         filters_from(message["filters"]),
@@ -53,3 +70,4 @@ def forget() -> None:
     """Begin anew, as a new process does."""
     with _lock:
         _matrices.clear()
+        _warm.clear()

@@ -29,6 +29,7 @@ from apps.search.vectors import queue
 from apps.search.vectors.pieces import Cut, cut
 from apps.search.vectors.queue import Due
 from apps.search.vectors.rows import embedding_row, row_of
+from apps.search.vectors.serving import warm
 from apps.search.vectors.texts import PassageText, texts_of
 
 GROUP_SECONDS = 1.0
@@ -73,6 +74,8 @@ class Embedded:
 @outside_transactions
 def work(model: EmbeddingModel, should_stop: Callable[[], bool]) -> bool:
     """Do a little of what is to be done; whether there was anything. Raises ``EmbeddingUnavailable`` where the model is gone."""
+    if not warm(model):
+        return True
     state = embedding_row()
     if state.is_stopped:
         return False

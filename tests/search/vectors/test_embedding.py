@@ -11,7 +11,7 @@ from apps.search.cursors import Reason
 from apps.search.embedding.errors import EmbeddingUnavailable
 from apps.search.filters import SearchFilters
 from apps.search.models import Document, Embedding, EmbeddingTrouble, Passage
-from apps.search.vectors import asking, queue, working
+from apps.search.vectors import asking, matrix, queue, serving, working
 from apps.search.vectors.state import document_states, store_state
 from apps.search.vectors.texts import PassageText
 from tests.search.made import DAY, entry
@@ -291,6 +291,22 @@ def test_an_embedder_that_is_away_or_starting_costs_no_answer(embedder, save):
     went = asking.begin("walnut")
     embedder.is_up = False
     assert went.finish(HERE).reason is Reason.SEMANTIC_UNAVAILABLE
+
+
+def test_a_large_store_is_read_in_parts_and_says_that_it_starts(embedder, save, monkeypatch):
+    for number in range(9):
+        save(f"m{number}", f"Memory number {number} about walnuts.")
+    embedder.work_off()
+    monkeypatch.setattr(matrix, "READ_AT_ONCE", 4)
+    monkeypatch.setattr(serving, "SHARE_OF_WAIT", -1.0)
+    serving.forget()
+    found = asking.begin("walnuts").finish(HERE)
+    assert (found.available, found.reason) == (False, Reason.SEMANTIC_STARTING)
+    monkeypatch.setattr(serving, "WARMING_SECONDS", -1.0)
+    assert working.work(embedder.model, lambda: False)  # It goes on reading.
+    embedder.work_off()
+    found = asking.begin("walnuts").finish(HERE)
+    assert (found.available, len(found.documents)) == (True, 9)
 
 
 def test_a_save_costs_no_statement_more(save, django_assert_num_queries):

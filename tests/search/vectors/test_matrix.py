@@ -6,8 +6,9 @@ import pytest
 from apps.search import index
 from apps.search.filters import SearchFilters
 from apps.search.models import Document, Passage, VectorModel
-from apps.search.vectors import coarse
+from apps.search.vectors import blocks
 from apps.search.vectors import matrix as matrices
+from apps.search.vectors.blocks import Block
 from apps.search.vectors.matrix import Matrix
 from tests.search.made import entry
 
@@ -72,26 +73,35 @@ def test_the_ranking_is_exact(store, monkeypatch, sampled):
         assert [one.document_id for one in store.near(question, limit=10)] == best_of(store, question)[:10]
 
 
-def test_beyond_so_many_a_coarse_look_finds_the_same_and_scores_it_exactly(store, monkeypatch):
+def test_beyond_so_many_vectors_stay_in_the_database_and_what_is_shown_is_exact(store, monkeypatch):
     for number in range(300):
         store.add(f"m{number}", [store.direction() for _ in range(3)], language="zh" if number % 3 else "en")
     question = store.direction()
     exact = {one.document_id: one for one in store.near(question, limit=20)}
-    monkeypatch.setattr(coarse, "COARSE_ABOVE", 500)
-    monkeypatch.setattr(coarse, "RESCORED", 250)
+    monkeypatch.setattr(blocks, "EXACT_ROWS", 100)
     store.matrix = Matrix(store.model.pk, DIMENSIONS)
     far = best_of(store, question)[-1]
     found = {one.document_id: one for one in store.near(question, limit=20, also=[far])}
-    assert store.matrix.blocks["project/one"].vectors.dtype == np.float16
+    assert not store.matrix.blocks["project/one"].is_exact
     assert far in found
-    assert len(exact.keys() & found.keys()) >= len(exact) * 0.9
     same = exact.keys() & found.keys()
-    assert all(found[key].cosine == pytest.approx(exact[key].cosine, abs=1e-3) for key in same)
-    assert all(found[key].z == pytest.approx(exact[key].z, abs=0.02) for key in same)
+    assert len(same) >= len(exact) * 0.9
+    assert all(found[key].cosine == pytest.approx(exact[key].cosine, abs=1e-6) for key in same)
+    assert [one.z for one in found.values()] == sorted((one.z for one in found.values()), reverse=True)
     assert store.keys(question, SearchFilters(["project/one"], kinds=["rule"])) == []
     index.index_remove(["m0"])
     store.add("m1", [question], revision=2)
     assert store.near(question, limit=3)[0].revision == 2
+
+
+def test_a_scan_is_never_further_off_than_it_says(store):
+    block = Block(DIMENSIONS)
+    vectors = np.array([store.direction() for _ in range(500)], np.float16)
+    block.add({"alive": np.ones(500, np.bool_)}, vectors)
+    for _ in range(20):
+        question = store.direction()
+        assert np.abs(block.scan(question) - vectors.astype(np.float32) @ question).max() <= block.error + 1e-6
+    assert block.error < 0.02
 
 
 def test_a_document_comes_once_with_its_best_passage(store):
