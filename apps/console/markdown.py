@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from django.urls import reverse
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.rules_core import StateCore
@@ -24,6 +25,7 @@ from apps.base.text import slug_for
 SCHEMES = {"http", "https", "mailto"}
 RENDERED_CHARACTERS = 300_000  # A longer text would keep a thread busy for seconds; it shows as it is written.
 PLAIN_CHARACTERS = 600
+SECTION = "section-"  # No heading of a text may bear the name of a part of the page.
 BREAKS = {"softbreak": " ", "hardbreak": " "}
 WIKI_LINK = re.compile(r"\[\[([^\[\]\r\n]{1,400})\]\]")
 TASK = re.compile(r"\[([ xX])\]\s+")
@@ -38,8 +40,11 @@ class End:
     title: str
 
 
-def render(text: str, ends: Mapping[str, End] | None = None) -> SafeString:
-    """The text as HTML that may stand in a page; empty for an empty text. ``ends``: where links lead, by their targets."""
+def render(text: str, ends: Mapping[str, End | None] | None = None) -> SafeString:
+    """The text as HTML that may stand in a page; empty for an empty text.
+
+    ``ends``: where links lead, by their targets; ``None`` for what is not written yet.
+    """
     if not text.strip():
         return SafeString("")
     if len(text) > RENDERED_CHARACTERS:
@@ -72,6 +77,13 @@ class SafeMarkdown(MarkdownIt):
         return is_safe(url)
 
 
+def _address(known: End | None, target: str, heading: str) -> str:
+    if known is None:
+        return memory_address(target)
+    page = reverse("memory-detail", args=[known.memory_id])
+    return f"{page}#{SECTION}{slug_for(heading)}" if heading and not heading.startswith("^") else page
+
+
 def _wiki_link(state: StateInline, silent: bool) -> bool:
     if not state.src.startswith("[[", state.pos):
         return False
@@ -80,26 +92,38 @@ def _wiki_link(state: StateInline, silent: bool) -> bool:
         return False
     place, _, alias = found[1].replace("\\|", "|").partition("|")
     written = place.partition("#")[0].strip()
-    target = written.strip("/")
+    target, heading = written.strip("/"), place.partition("#")[2].strip()
     if not target or {".", ".."} & set(target.split("/")):
         return False  # A browser would take dots for a way out of the memories.
     if not silent:
-        known: End | None = state.env.get("ends", {}).get(written)
-        address = reverse("memory-detail", args=[known.memory_id]) if known else memory_address(target)
+        ends = state.env.get("ends", {})
+        known: End | None = ends.get(written)
         # Machines link by slug, people read titles.
         name = known.title if known and place.strip() == written else place.strip()
-        state.push("link_open", "a", 1).attrs = {"href": address, "class": "memory-link"}
+        is_missing = known is None and written in ends
+        if is_missing:
+            opening, closing = state.push("missing_open", "span", 1), "span"
+            opening.attrs = {"class": "memory-link-missing", "title": gettext("Not written yet")}
+        else:
+            opening, closing = state.push("link_open", "a", 1), "a"
+            opening.attrs = {"href": _address(known, target, heading), "class": "memory-link"}
         state.push("text", "", 0).content = alias.strip() or name
-        state.push("link_close", "a", -1)
+        state.push("missing_close" if is_missing else "link_close", closing, -1)
     state.pos = found.end()
     return True
 
 
 def _below_the_page(state: StateCore) -> None:
-    """The page has the first heading; those of the text come below it."""
-    for token in state.tokens:
+    """The page has the first heading; those of the text come below it, each with a name that links lead to."""
+    named: set[str] = set()
+    for token, following in zip(state.tokens, [*state.tokens[1:], None], strict=True):
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(int(token.tag[1]) + 1, 6)}"
+        if token.type == "heading_open" and following is not None:
+            name = f"{SECTION}{slug_for(following.content)}"
+            if name not in named:
+                named.add(name)
+                token.attrSet("id", name)
 
 
 def _align_by_class(state: StateCore) -> None:

@@ -18,6 +18,7 @@ route(router, "GET", "/memories/{path:memory_id}/history", selectors.memory_hist
 route(router, "GET", "/memories/{path:memory_id}/revisions/{int:revision}", selectors.memory_revision_get)
 route(router, "GET", "/memories/{path:memory_id}/diff", selectors.memory_diff)
 route(router, "GET", "/memories/{path:memory_id}/links", selectors.memory_links)
+route(router, "GET", "/memories/{path:memory_id}/alike", selectors.memory_alike)
 route(router, "PATCH", "/memories/{path:memory_id}", services.memory_update)
 route(router, "POST", "/memories/{path:memory_id}/append", services.memory_append)
 route(router, "POST", "/memories/{path:memory_id}/archive", services.memory_archive)

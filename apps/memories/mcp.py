@@ -33,6 +33,7 @@ TOOLS = [
     Tool(selectors.memory_revision_get),
     Tool(selectors.memory_diff),
     Tool(selectors.memory_links),
+    Tool(selectors.memory_alike),
     Tool(selectors.memory_index_get),
     Tool(selectors.checkpoint_get),
     Tool(selectors.checkpoint_list),

@@ -136,6 +136,14 @@ class DuplicateOut(RelatedOut):
     likeness: Likeness
 
 
+class AlikeOut(Answer):
+    """What a memory is like: one that may say the same, and at most three on the same matter."""
+
+    memory_id: str
+    duplicate: DuplicateOut | None = None
+    related: list[RelatedOut] = Field(default_factory=list)
+
+
 class SavedOut(Answer):
     """What a write led to. ``changed`` is false where the text already was so.
 

@@ -126,8 +126,13 @@ def test_what_is_no_link_stays_text(text: str) -> None:
 
 def test_headings_stand_below_that_of_the_page() -> None:
     html = render("# One\n\n###### Six")
-    assert "<h2>One</h2>" in html
-    assert "<h6>Six</h6>" in html
+    assert '<h2 id="section-one">One</h2>' in html
+    assert '<h6 id="section-six">Six</h6>' in html
+
+
+def test_of_headings_with_one_name_the_first_bears_it() -> None:
+    html = render("# 部署 `now`\n\n# 部署 `now`")
+    assert html.count('id="section-部署-now"') == 1
 
 
 def test_lists_of_tasks_show_their_boxes() -> None:
@@ -161,9 +166,10 @@ def test_text_made_to_be_slow_is_not(text: str) -> None:
 
 
 def test_a_link_leads_to_the_memory_it_means_and_says_its_title() -> None:
-    ends = {"tea-at-four": End("mem_1", "Tea at <four>"), "Plan": End("mem_2", "Plan")}
-    html = render("[[tea-at-four]] [[tea-at-four|later]] [[Plan#Aim]] [[Nowhere]]", ends)
+    ends = {"tea-at-four": End("mem_1", "Tea at <four>"), "Plan": End("mem_2", "Plan"), "Later": None}
+    html = render("[[tea-at-four]] [[tea-at-four|later]] [[Plan#Aim]] [[Nowhere]] [[Later#x|<soon>]]", ends)
     assert '<a href="/memory/mem_1" class="memory-link">Tea at &lt;four&gt;</a>' in html
     assert '<a href="/memory/mem_1" class="memory-link">later</a>' in html
-    assert '<a href="/memory/mem_2" class="memory-link">Plan#Aim</a>' in html
+    assert '<a href="/memory/mem_2#section-aim" class="memory-link">Plan#Aim</a>' in html
     assert '<a href="/memory/nowhere" class="memory-link">Nowhere</a>' in html
+    assert '<span class="memory-link-missing" title="Not written yet">&lt;soon&gt;</span>' in html

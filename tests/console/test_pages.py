@@ -399,3 +399,18 @@ def test_a_page_that_is_not_there_says_so_in_the_readers_language(alice: Client)
     response = alice.get("/nothing-here")
     assert response.status_code == 404
     assert "页面不存在" in response.content.decode()
+
+
+def test_a_memory_shows_its_links_both_ways_what_is_not_written_and_what_it_is_like(world: World, alice: Client) -> None:
+    said = "The courier service retries a delivery three times, then it calls the shop and asks for another address."
+    first: Any = call(world.operator, "memory_save", title="Courier retries", body=said)
+    body = f"{said} See [[Courier retries|this]] and [[Runbook]]."
+    second: Any = call(world.operator, "memory_save", title="Courier retries thrice", body=body)
+    page = alice.get(f"/memory/{second.memory_id}").content.decode()
+    assert f'<a href="/memory/{first.memory_id}" class="memory-link">this</a>' in page
+    assert '<span class="memory-link-missing" title="Not written yet">Runbook</span>' in page
+    assert "Possible duplicate" in page and "Nearly the same" in page
+    back = text_of(alice, f"/memory/{first.memory_id}").partition("Linked from")[2]
+    assert f'<a href="/memory/{second.memory_id}">Courier retries thrice</a>' in back
+    call(world.operator, "memory_save", title="Runbook", body="x")
+    assert 'class="memory-link">Runbook</a>' in alice.get(f"/memory/{second.memory_id}").content.decode()

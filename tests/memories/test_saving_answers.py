@@ -176,3 +176,15 @@ def test_a_thread_that_is_none_does_no_harm(world: World, tmp_path: Path, settin
 
 def thread_found_by(memory_id: str) -> str:
     return Document.objects.get(stable_id=memory_id).thread
+
+
+def test_what_a_memory_is_like_can_be_asked_later(world: World) -> None:
+    first = saved(world, "Zanzibar route", FACT)
+    second = saved(world, "Harbour", FACT.replace("three", "3"))
+    found = call(world.operator, "memory_alike", memory_id=second.memory_id)
+    assert (found.duplicate.memory_id, found.duplicate.likeness) == (first.memory_id, "nearly_same")
+    assert call(world.operator, "memory_alike", memory_id=first.memory_id).duplicate.memory_id == second.memory_id
+    Memory.objects.filter(stable_id=second.memory_id).update(withheld=True)
+    assert call(world.operator, "memory_alike", memory_id=second.memory_id).duplicate is None
+    assert call(world.operator, "memory_alike", memory_id=first.memory_id).duplicate is None
+    assert world.alices_agent.rest.get(f"/memories/{first.memory_id}/alike").json()["related"] == []

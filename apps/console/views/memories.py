@@ -22,7 +22,7 @@ from apps.console.searching import found_rows
 from apps.console.visiting import caller_for, for_people
 from apps.memories.differences import difference
 from apps.memories.schemas import LinksOut
-from apps.memories.selectors import memory_get, memory_links, memory_list, memory_search
+from apps.memories.selectors import memory_alike, memory_get, memory_links, memory_list, memory_search
 from apps.memories.services import (
     memory_archive,
     memory_delete,
@@ -31,7 +31,7 @@ from apps.memories.services import (
     memory_unarchive,
     memory_update,
 )
-from apps.operations.caller import Right
+from apps.operations.caller import Caller, Right
 
 PAGE = 20
 FORM = ["GET", "HEAD", "POST"]
@@ -123,6 +123,7 @@ def memory(request: HttpRequest, memory_id: str) -> HttpResponse:
         "body_html": as_html(known.body, ends_of(links)),
         "can_write": _may_change(request, known),
         "links": links,
+        "alike": _alike(caller, known, links),
         "warnings": warnings_of([*known.warnings, *(["unsettled"] if known.unsettled else [])]),
     }
     return render(request, "console/memories/detail.html", page)
@@ -249,10 +250,23 @@ def restore(request: HttpRequest, memory_id: str) -> HttpResponse:
     return redirect("memory-detail", done.memory_id)
 
 
-def ends_of(links: LinksOut | None) -> dict[str, End]:
-    """Where the links of a text lead, by what they are called in it."""
+def ends_of(links: LinksOut | None) -> dict[str, End | None]:
+    """Where the links of a text lead, by what they are called in it; ``None`` for what is not written yet."""
     there = links.links_to if links else []
-    return {link.target: End(link.memory.memory_id, link.memory.title) for link in there if link.memory}
+    return {link.target: End(link.memory.memory_id, link.memory.title) if link.memory else None for link in there}
+
+
+def _alike(caller: Caller, known: Known, links: LinksOut | None) -> dict[str, Any] | None:
+    """What a memory is like, without those that stand among its links already."""
+    if known.status != "active" or links is None:
+        return None
+    found = memory_alike(caller, memory_id=known.memory_id)
+    linked = {link.memory.memory_id for link in links.links_to if link.memory}
+    linked |= {source.memory_id for source in links.linked_from}
+    return {
+        "duplicate": found.duplicate,
+        "related": [memory for memory in found.related if memory.memory_id not in linked],
+    }
 
 
 def _revision(request: HttpRequest) -> str:

@@ -10,7 +10,11 @@ from typing import Any
 from django.db import connection
 
 from apps.memories.documents import text_key
-from apps.memories.schemas import DuplicateOut, Likeness, RelatedOut
+from apps.memories.doors import memory_for, scopes_around
+from apps.memories.reading import newest_bodies
+from apps.memories.schemas import AlikeOut, DuplicateOut, Likeness, MemoryRef, RelatedOut
+from apps.operations.caller import Caller, Right
+from apps.operations.operation import operation
 from apps.search.telling import Lookalike, bodies, head_of, lookalikes, said
 from apps.search.tokens import segment
 
@@ -23,7 +27,7 @@ BEGINNING = 300  # Characters of a text that may tell what it is about.
 WORDS_OF_BEGINNING = 12
 COMPARED_WORDS = 400
 SAME_MATTER = 0.6  # Of the words of titles and of the tags: from here on the texts are compared.
-NEARLY_SAME = 0.75  # Of the pairs of neighbouring words.
+NEARLY_SAME = 0.8  # Of the pairs of neighbouring words of the shorter text, which is at least half of the longer.
 
 _KNOWN = """
     SELECT stable_id, title, 0 FROM memories_memory WHERE stable_id IN ({ids}) AND status = 'active' AND NOT withheld
@@ -54,6 +58,18 @@ class Text:
     summary: str = ""
     tags: Sequence[str] = ()
     memory_id: str = ""
+
+
+@operation(needs=Right.READ, answers=AlikeOut)
+def memory_alike(caller: Caller, *, memory_id: MemoryRef) -> AlikeOut:
+    """Find what a memory is like: one that may say the same already, and others on the same matter."""
+    memory = memory_for(caller, memory_id)
+    if memory.withheld:  # Nothing is looked up by words that hold a secret.
+        return AlikeOut(memory_id=memory.stable_id)
+    body = newest_bodies([memory])[memory.pk]
+    text = Text(memory.title, body, memory.summary, memory.tags, memory.stable_id)
+    found = alike(text, scopes_around(caller, memory.scope_id), at_leisure=True)
+    return AlikeOut(memory_id=memory.stable_id, duplicate=found.duplicate, related=found.related)
 
 
 def duplicate_of(scope_keys: Collection[str], title: str, body: str) -> DuplicateOut | None:
@@ -103,7 +119,7 @@ def _nearly_same(text: Text, ranked: Sequence[tuple[float, Lookalike]], at_leisu
     if not own:
         return None
     theirs = bodies([one.document_id for one in compared])
-    likeness = {one.stable_id: _shared(own, _pairs(theirs.get(one.document_id, []))) for one in compared}
+    likeness = {one.stable_id: _covered(own, _pairs(theirs.get(one.document_id, []))) for one in compared}
     best = max(likeness, key=lambda key: likeness[key])
     return best if likeness[best] >= NEARLY_SAME else None
 
@@ -111,6 +127,12 @@ def _nearly_same(text: Text, ranked: Sequence[tuple[float, Lookalike]], at_leisu
 def _pairs(words: Sequence[str]) -> frozenset[tuple[str, str]]:
     words = words[:COMPARED_WORDS]
     return frozenset(zip(words, [*words[1:], ""], strict=True))
+
+
+def _covered(one: frozenset[Any], other: frozenset[Any]) -> float:
+    """The part of the shorter that the longer holds too; one much shorter covers little, whatever it says."""
+    shorter, longer = sorted([len(one), len(other)])
+    return len(one & other) / max(shorter, longer / 2, 1)
 
 
 def _shared(one: frozenset[Any], other: frozenset[Any]) -> float:
