@@ -109,10 +109,10 @@ def take_away(root: Path, path: str, *, mark: str) -> None:
 
 
 @outside_transactions
-def make_durable(root: Path, files: Iterable[Path]) -> None:
+def make_durable(root: Path, files: Iterable[Path], *, many: int = MANY_FILES) -> None:
     """fsync files of a scope and every folder above them; many of them by one syncfs of their file system."""
     files = list(files)
-    if len(files) > MANY_FILES and _sync_file_system(root):
+    if len(files) > many and _sync_file_system(root):
         return
     for file in files:
         _sync(file)

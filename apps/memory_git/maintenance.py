@@ -89,12 +89,13 @@ def _gc(program: str, folder: Path, repository: MemoryRepository) -> None:
 
 
 def pack(repo: Repo, branch: str) -> None:
-    """One pack of everything the branch reaches, then the loose objects it holds go."""
+    """One pack of everything the branch reaches; then the loose objects and the older packs that it holds go."""
     store = repo.object_store
     assert isinstance(store, DiskObjectStore)  # noqa: S101 - a repository on disk has one
     tip = local.tip(repo, branch)
     if tip is None:
         return
+    older = list(store.packs)
     commits, by_path = _reached(repo, tip)
     count = len(commits) + sum(len(shas) for shas in by_path.values())
     file, commit, abort = store.add_pack()
@@ -105,7 +106,10 @@ def pack(repo: Repo, branch: str) -> None:
     except BaseException:
         abort()
         raise
-    commit()
+    made = commit()
+    for old in older:
+        if made is not None and old.name() != made.name() and all(sha in made for sha in old.index):
+            store._remove_pack(old)
     for sha in list(store._iter_loose_objects()):
         if store.contains_packed(sha):
             store.delete_loose_object(sha)
