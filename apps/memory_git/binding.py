@@ -68,6 +68,8 @@ def bind(repository: MemoryRepository, connection: GitConnection) -> bool:
 def bind_to(repository: MemoryRepository, connection: GitConnection, address: RemoteAddress) -> None:
     _forget_remote(repository)
     repository.connection, repository.remote_url, repository.stays_local = connection, str(address), False
+    if repository.head and repository.status == RepositoryStatus.READY:
+        repository.status = RepositoryStatus.WAITING_REMOTE  # All of its history waits to be pushed there.
 
 
 def unbind(repository: MemoryRepository, *, stays_local: bool) -> None:

@@ -31,6 +31,7 @@ from apps.memory_git.models import (
     RepositoryStatus,
 )
 from apps.memory_git.objects import Staging
+from apps.memory_git.remotes.failures import known_failure
 from apps.memory_git.repositories import folder_of
 from apps.memory_git.roots import prefix_in, scope_of_path
 from apps.memory_git.schemas import (
@@ -410,6 +411,12 @@ def settings_out() -> GitSettingsOut:
     )
 
 
+def told_error(row: MemoryRepository) -> str:
+    """What is wrong, in the reader's language where it is about the remote."""
+    failure = known_failure(row.error_code, {"url": row.remote_url})
+    return str(failure) if failure is not None and "{" not in str(failure) else row.error
+
+
 def repository_out(row: MemoryRepository) -> RepositoryOut:
     return RepositoryOut(
         repository_id=row.pk,
@@ -420,7 +427,7 @@ def repository_out(row: MemoryRepository) -> RepositoryOut:
         branch=row.branch,
         status=row.status,
         error_code=row.error_code,
-        error=row.error,
+        error=told_error(row),
         commit=row.head,
         commits=row.position,
         waiting=waiting().filter(root=row.root).count() if row.archived_at is None else 0,

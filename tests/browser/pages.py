@@ -55,6 +55,7 @@ def pages(content: Content) -> dict[str, str]:
         "curation-none": "/curation?status=failed",
         "curation-job": f"/curation/job/{ids['curation relay']}",
         "model": "/model",
+        "git-server": "/git/connection",
         "jobs": "/jobs",
         "jobs-none": "/jobs?state=failed",
         "job": f"/job/{ids['job']}",

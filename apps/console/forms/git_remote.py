@@ -8,7 +8,7 @@ from apps.console.deeds import OperationForm
 SECRETS = ("secret", "private_key", "passphrase", "proxy")
 SELDOM = ("name", "branch", "authorities", "proxy", "forget")
 HIDDEN = {"autocomplete": "new-password"}
-STAYS = _("It is stored sealed and never shown again. Empty: the one that is stored stays.")
+STAYS = _("Stored sealed and never shown again. Empty: what is stored stays.")
 
 
 class GitConnectionForm(OperationForm):

@@ -77,7 +77,7 @@ def test_acc_034_a_missing_repository_is_named_in_full_and_pushed_once_it_is_mad
     assert (row.status, row.error_code) == ("remote_repository_missing", "REMOTE_REPOSITORY_MISSING")
     assert server.url() in row.error
     assert row.push_to_create == "unsupported"
-    assert call(world.operator, "git_connection_get").capabilities["push_to_create"].state == "unknown"
+    assert call(world.operator, "git_connection_get").capabilities["push_to_create"].state == "unsupported"
     told = call(world.operator, "memory_repository_sync", repository_id=row.pk)
     assert (told.status, told.behind) == ("remote_repository_missing", 2)
     assert server.url() in told.error.message
