@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 from django.conf import settings
 
@@ -11,16 +10,16 @@ from apps.base.rows import rows_where
 from apps.memories.models import Memory, Resource, Status
 from apps.memories.reading import newest_bodies
 from apps.recall.clues import Clue, clues
-from apps.recall.finding import Found, find
+from apps.recall.finding import Found, find, may_be_alike, words_of
 from apps.recall.haste import Deadline
 from apps.recall.sessions import uses
 from apps.recall.weighing import IN_HEAD, favour, held, rareness_of, score
 from apps.search.likeness import Group, Said, fold, said, says_the_same
 
 CLOSE = 0.3  # Of the threshold: so near to it a candidate counts when wordings of one fact are folded.
-COMPARED = 40  # So many memories that the session saw last are compared with what is about to be shown.
-# Comparing texts costs most of all: so much of each is compared, of the best candidates as many as stay within the sum.
-COMPARED_CHARACTERS, COMPARED_IN_ALL = 500, 8_000
+SEEN = 40  # So many memories that the session saw last are compared with what is about to be shown.
+# Comparing texts costs most of all: so many characters of each, and no more texts than make up the sum, the best first.
+COMPARED, COMPARED_IN_ALL = 300, 6_000
 FEW_WORDS = 3  # A text of fewer telling words is only understood together with its title.
 
 
@@ -39,9 +38,8 @@ class Chosen:
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     memory: Memory
-    body: str
-    said: Said
     holds: Mapping[str, float]  # Its clues, with the weight of their places.
+    bag: frozenset[str]
     favour: float
 
 
@@ -65,13 +63,16 @@ def choose(
     by.check()
     if not candidates:
         return []
-    groups = _unfolded(fold([one.said for one in candidates]), candidates)
+    groups = _groups(candidates)
     scores = _scores_of_facts(asked, found, candidates, groups)
     by.check()
-    ordered = _in_order(groups, scores)
-    told = _told(seen[:COMPARED], scope_keys) if ordered else []
-    fresh = [group for group in ordered if _is_fresh(group, candidates, {*seen, *held_back}, told)]
-    return _chosen(fresh[: settings.RECALL_MEMORIES], candidates, scores)
+    known = {*seen, *held_back}
+    fresh = [
+        group
+        for group in _in_order(groups, scores)
+        if known.isdisjoint(candidates[place].memory.stable_id for place in (group.leader, *group.alike))
+    ][: settings.RECALL_MEMORIES]
+    return _chosen(_unsaid(fresh, candidates, seen[:SEEN], scope_keys), candidates, scores)
 
 
 def _candidates(asked: Sequence[Clue], found: Found, scope_keys: Sequence[str], owner: str) -> list[_Candidate]:
@@ -79,26 +80,18 @@ def _candidates(asked: Sequence[Clue], found: Found, scope_keys: Sequence[str], 
     holds = {words.stable_id: held(asked, words) for words in found.candidates}
     scores = {key: score(asked, clues_held, rare) for key, clues_held in holds.items()}
     close = [key for key, points in scores.items() if points >= CLOSE * settings.RECALL_MIN_SCORE]
-    rows = _rows(close, scope_keys)
+    rows = rows_of(close, scope_keys)
     if not rows:
         return []
-    bodies, used = newest_bodies(rows), uses(owner, close)
+    used = uses(owner, close)
+    bags = {words.stable_id: words.bag() for words in found.candidates}
     rows.sort(key=lambda row: (-scores[row.stable_id], -row.updated_at.timestamp(), -row.pk))
-    compared = accumulate(min(COMPARED_CHARACTERS, len(bodies.get(row.pk, ""))) for row in rows)
-    rows = [row for row, characters in zip(rows, compared, strict=True) if characters <= COMPARED_IN_ALL]
     return [
-        _Candidate(
-            memory=row,
-            body=bodies.get(row.pk, ""),
-            said=_said(row, bodies.get(row.pk, "")),
-            holds=holds[row.stable_id],
-            favour=favour(used.get(row.stable_id, 0)),
-        )
-        for row in rows
+        _Candidate(row, holds[row.stable_id], bags[row.stable_id], favour(used.get(row.stable_id, 0))) for row in rows
     ]
 
 
-def _rows(ids: Sequence[str], scope_keys: Sequence[str]) -> list[Memory]:
+def rows_of(ids: Sequence[str], scope_keys: Sequence[str]) -> list[Memory]:
     """The rows of ids, without what went or was withheld since the index was asked."""
     if not ids:
         return []
@@ -111,9 +104,44 @@ def is_shown(row: Memory, scope_keys: Collection[str]) -> bool:
     return is_memory and not row.withheld and row.scope_id in scope_keys
 
 
+# --- what says the same ---------------------------------------------------------------------------------------
+
+
+def _groups(candidates: Sequence[_Candidate]) -> list[Group]:
+    """Texts are only compared where the words of the index say that they may be alike: comparing costs most of all."""
+    suspects = [
+        place
+        for place, one in enumerate(candidates)
+        if any(may_be_alike(one.bag, other.bag) for other in candidates if other is not one)
+    ]
+    texts = _said_by([candidates[place].memory for place in suspects])
+    suspects = [place for place in suspects if candidates[place].memory.pk in texts]
+    groups = [_placed(group, suspects) for group in fold([texts[candidates[p].memory.pk] for p in suspects])]
+    alone = [Group(place) for place in range(len(candidates)) if place not in set(suspects)]
+    return [*_unfolded(groups, candidates), *alone]
+
+
+def _placed(group: Group, places: Sequence[int]) -> Group:
+    return Group(places[group.leader], [places[p] for p in group.alike], [places[p] for p in group.contradicts])
+
+
+def _said_by(rows: Sequence[Memory]) -> dict[int, Said]:
+    """By row key; of many long texts not all (``COMPARED_IN_ALL``)."""
+    bodies = newest_bodies(rows) if rows else {}
+    texts: dict[int, Said] = {}
+    room = COMPARED_IN_ALL
+    for row in rows:
+        body = bodies.get(row.pk, "")[:COMPARED]
+        room -= len(row.summary) + len(body)
+        if room < 0 and texts:
+            break
+        texts[row.pk] = _said(row, body)
+    return texts
+
+
 def _said(row: Memory, body: str) -> Said:
     """What a memory states. Titles must differ even where facts do not, so they only count where there is little else."""
-    told = f"{row.summary}\n{body[:COMPARED_CHARACTERS]}"
+    told = f"{row.summary}\n{body}"
     text = said(told)
     return text if len(text.words) >= FEW_WORDS else said(f"{row.title}\n{told}")
 
@@ -131,6 +159,27 @@ def _unfolded(groups: Sequence[Group], candidates: Sequence[_Candidate]) -> list
 
 def _is_number(clue: str) -> bool:
     return any(character.isdigit() for character in clue)
+
+
+def _unsaid(
+    groups: Sequence[Group], candidates: Sequence[_Candidate], seen: Sequence[str], scope_keys: Sequence[str]
+) -> list[Group]:
+    """The groups of which the session has seen no other wording either."""
+    bags = {words.stable_id: words.bag() for words in words_of(seen)} if groups and seen else {}
+    leaders = [candidates[group.leader] for group in groups]
+    suspects = [key for key, bag in bags.items() if any(may_be_alike(bag, leader.bag) for leader in leaders)]
+    if not suspects:
+        return list(groups)
+    told = _said_by(rows_of(suspects, scope_keys)).values()
+    texts = _said_by([leader.memory for leader in leaders])
+    return [
+        group
+        for group, leader in zip(groups, leaders, strict=True)
+        if leader.memory.pk not in texts or not any(says_the_same(texts[leader.memory.pk], one) for one in told)
+    ]
+
+
+# --- scores and their order -----------------------------------------------------------------------------------
 
 
 def _scores_of_facts(
@@ -165,20 +214,9 @@ def _in_order(groups: Sequence[Group], scores: Sequence[float]) -> list[Group]:
     return list(ordered.values())
 
 
-def _told(seen: Sequence[str], scope_keys: Sequence[str]) -> list[Said]:
-    """What the session was told lately, to recognise another wording of it."""
-    rows = _rows(seen, scope_keys)
-    bodies = newest_bodies(rows) if rows else {}
-    return [_said(row, bodies.get(row.pk, "")) for row in rows]
-
-
-def _is_fresh(group: Group, candidates: Sequence[_Candidate], known: Collection[str], told: Sequence[Said]) -> bool:
-    ids = {candidates[place].memory.stable_id for place in (group.leader, *group.alike)}
-    return ids.isdisjoint(known) and not any(says_the_same(candidates[group.leader].said, one) for one in told)
-
-
 def _chosen(groups: Sequence[Group], candidates: Sequence[_Candidate], scores: Sequence[float]) -> list[Chosen]:
     shown = {group.leader for group in groups}
+    bodies = newest_bodies([candidates[place].memory for place in shown]) if shown else {}
     differing: dict[int, set[int]] = {leader: set() for leader in shown}
     for group in groups:
         for other in shown.intersection(group.contradicts):
@@ -187,7 +225,7 @@ def _chosen(groups: Sequence[Group], candidates: Sequence[_Candidate], scores: S
     return [
         Chosen(
             memory=candidates[group.leader].memory,
-            body=candidates[group.leader].body,
+            body=bodies.get(candidates[group.leader].memory.pk, ""),
             score=round(scores[group.leader], 3),
             clues=" ".join(candidates[group.leader].holds),
             alike=len(group.alike),

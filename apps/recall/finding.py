@@ -10,6 +10,7 @@ from django.db.backends.utils import CursorWrapper
 
 from apps.recall.clues import Clue
 from apps.recall.rareness import rareness
+from apps.search.expressions import COMMON
 from apps.search.filters import SearchFilters
 
 # A clue that more of the newest documents hold than this brings no memory to mind by itself; it still adds to one that
@@ -18,6 +19,8 @@ ROWS_A_CLUE = 1_000
 ROWS_IN_ALL = 8_000
 LOOKED_AT = 64  # So many candidates are read and weighed in full.
 BODY_READ = 8_000
+BAG_READ = 400
+SHARED = 0.5  # Of the smaller bag: of less nobody could tell that they say the same.
 
 _HOLDERS = """
     SELECT d.id FROM (SELECT rowid AS id FROM search_text WHERE search_text MATCH %s ORDER BY rowid DESC LIMIT %s) found
@@ -25,8 +28,8 @@ _HOLDERS = """
 """
 _COUNTED = "SELECT count(*) FROM search_document d WHERE {filters}"
 _WORDS = """
-    SELECT t.rowid, d.stable_id, t.title, t.tags, t.summary, substr(t.body, 1, {read})
-    FROM search_text t JOIN search_document d ON d.id = t.rowid WHERE t.rowid IN ({marks})
+    SELECT d.id, d.stable_id, t.title, t.tags, t.summary, substr(t.body, 1, {read})
+    FROM search_document d CROSS JOIN search_text t ON t.rowid = d.id WHERE d.{column} IN ({marks})
 """
 
 
@@ -34,10 +37,19 @@ _WORDS = """
 class Words:
     """A candidate as the index holds it, each text with a blank at both ends."""
 
+    key: int
     stable_id: str
     head: str  # Title and summary.
     tags: str
     body: str
+
+    def bag(self) -> frozenset[str]:
+        """The words of its beginning, to see at once whether another one could be like it."""
+        return frozenset(self.head.split()).union(self.body[:BAG_READ].split()) - COMMON
+
+
+def may_be_alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= SHARED * min(len(one), len(other))
 
 
 @dataclass
@@ -66,7 +78,9 @@ def find(clues: Sequence[Clue], scope_keys: Sequence[str]) -> Found:
             holders[clue.text] = [key for (key,) in rows if key is not None]
             # Of more rows than were looked at nobody knows how many there are: at least twice as many, say.
             found.frequency[clue.text] = len(holders[clue.text]) * (2 if len(rows) == ROWS_A_CLUE else 1)
-        found.candidates = _words(cursor, _best(clues, holders, found))
+        best = _best(clues, holders, found)
+        rows = {words.key: words for words in _words(cursor, "id", best)}
+        found.candidates = [rows[key] for key in best if key in rows]
     return found
 
 
@@ -85,12 +99,18 @@ def _best(clues: Sequence[Clue], holders: dict[str, list[int]], found: Found) ->
     return nlargest(LOOKED_AT, worth, key=lambda key: (worth[key], key))
 
 
-def _words(cursor: CursorWrapper, keys: Sequence[int]) -> list[Words]:
+def words_of(stable_ids: Sequence[str]) -> list[Words]:
+    """Some documents as the index holds them, in no order."""
+    with connection.cursor() as cursor:
+        return _words(cursor, "stable_id", stable_ids)
+
+
+def _words(cursor: CursorWrapper, column: str, keys: Sequence[int] | Sequence[str]) -> list[Words]:
     if not keys:
         return []
-    cursor.execute(_WORDS.format(read=BODY_READ, marks=", ".join(["%s"] * len(keys))), list(keys))
-    rows = {
-        key: Words(stable_id, f" {title} / {summary} ", f" {tags} ", f" {body} ")
+    marks = ", ".join(["%s"] * len(keys))
+    cursor.execute(_WORDS.format(read=BODY_READ, column=column, marks=marks), list(keys))
+    return [
+        Words(key, stable_id, f" {title} / {summary} ", f" {tags} ", f" {body} ")
         for key, stable_id, title, tags, summary, body in cursor.fetchall()
-    }
-    return [rows[key] for key in keys if key in rows]
+    ]
