@@ -79,9 +79,7 @@ def test_a_commit_tells_what_it_changed(memory_git: Git, save: Saving, world: Wo
     told = call(world.operator, "memory_repository_commit_get", commit=append.commit)
     assert [(file.resource_id, file.change) for file in told.files] == [(memory_id, "modified")]
     assert "+Two." in told.files[0].difference and "MemRelay-Operation" in told.message
-    diff = call(
-        world.operator, "memory_repository_diff", repository_id=append.repository_id, from_commit=told.parent
-    )
+    diff = call(world.operator, "memory_repository_diff", repository_id=append.repository_id, from_commit=told.parent)
     assert {file.change for file in diff.files} == {"modified", "added"}
     only = call(
         world.operator, "memory_repository_diff", repository_id=append.repository_id, from_commit=told.parent,
