@@ -359,6 +359,28 @@ def test_row_15_both_forms_are_one_memory(bob: Rest, saved_as: str, asked_as: st
     assert files == [f"{TITLE}.md"]
 
 
+@pytest.mark.parametrize("saved_as", FORMS)
+@pytest.mark.parametrize("asked_as", FORMS)
+def test_row_15_both_forms_link_resemble_and_are_indexed_as_one(bob: Rest, saved_as: str, asked_as: str) -> None:
+    def form(text: str) -> str:
+        return unicodedata.normalize(asked_as, text)
+
+    body = unicodedata.normalize(saved_as, "Die Übung der ナレッジベース beginnt früh.")
+    saved = save(bob, unicodedata.normalize(saved_as, TITLE), body, thread=unicodedata.normalize(saved_as, "Gespräch"))
+    here = save(
+        bob, "Runbook", f"[[{form(TITLE)}]] [[{form(TITLE.upper())}#{form('Übung')}|x]] [[{form(saved['slug'])}]]"
+    )
+    assert here["missing_links"] == []
+    links = ok(bob.get(f"/memories/{here['memory_id']}/links"))["links_to"]
+    assert {link["memory"]["memory_id"] for link in links} == {saved["memory_id"]}
+    back = ok(bob.get(f"/memories/{saved['memory_id']}/links"))["linked_from"]
+    assert [source["title"] for source in back] == ["Runbook"]
+    again = save(bob, "Anders", form(body))
+    assert (again["duplicate"]["memory_id"], again["duplicate"]["likeness"]) == (saved["memory_id"], "same_text")
+    assert ok(bob.get("/memories/index"))["text"].count(unicodedata.normalize("NFC", TITLE)) == 1
+    assert get(bob, saved["memory_id"])["thread"] == "Gespräch"
+
+
 # Row 25: time.
 
 SHANGHAI_NIGHT = "2026-09-21T16:30:00+00:00"  # 00:30 on the 22nd in Shanghai.
