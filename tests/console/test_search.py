@@ -114,6 +114,11 @@ def test_an_answer_to_htmx_is_the_results_and_their_number(world: World, alice: 
     assert second.lstrip().startswith("<li") and second.count('class="row-link"') == 20 and "oob" not in second
     assert set(re.findall("Night</mark> ([0-9]+)", first)).isdisjoint(re.findall("Night</mark> ([0-9]+)", second))
     assert "Back to the first page" in text_of(alice, more.replace("&amp;", "&"))
+    call(world.operator, "memory_save", title="Night 99", body="Another one.")
+    later = alice.get(more.replace("&amp;", "&"), headers={"HX-Request": "true"}).content.decode()
+    assert str(INCOMPLETE["CURSOR_STALE"]) in later and later.count('class="row-link"') == 20
+    broken = alice.get("/search?query=night&cursor=broken", headers={"HX-Request": "true"}).content.decode()
+    assert "<li" in broken and "first page" in broken and 'class="row-link"' not in broken
 
 
 ROW_3 = ["multi-agent", "don't use", "GB/s", "src/main.py", "C++", "BENCH-100821", '"unclosed', "a AND"]
