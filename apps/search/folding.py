@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 
 from django.db import connection
 
-from apps.search.likeness import Said, says_the_same
+from apps.search.likeness import Said, likeness, says_the_same
 
 FOLDED_AT_MOST = 60  # Of the best hits; further down nobody minds.
 _CHARACTERS = 1_500
-_SHARED = 0.55  # Of the shorter text's words. Below it ``likeness`` finds no two texts alike.
-_LENGTHS = 3
+_MAY_SHARE = 0.5  # Of all words of both, as the index holds them.
+_SHARE = 0.6  # Of all telling words of both. A text that only repeats a part of another one says less, and stays.
 _WORDS = f"SELECT rowid, substr(title || ' ' || body, 1, {_CHARACTERS}) FROM search_text WHERE rowid IN ({{marks}})"
 
 
@@ -44,8 +44,12 @@ def suspects(document_ids: Sequence[int]) -> dict[int, list[int]]:
 
 
 def _may_be_alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    short, long = sorted((len(one), len(other)))
-    return long <= _LENGTHS * short + 4 and len(one & other) >= _SHARED * short
+    shared = len(one & other)
+    return shared >= _MAY_SHARE * (len(one) + len(other) - shared)
+
+
+def _is_the_same(one: Said, other: Said) -> bool:
+    return likeness(one, other) >= _SHARE and says_the_same(one, other)
 
 
 def folded(
@@ -58,7 +62,7 @@ def folded(
         home = None
         if text is not None:
             for other in alike[key]:
-                if other in shown and (theirs := said_by(other)) is not None and says_the_same(theirs, text):
+                if other in shown and (theirs := said_by(other)) is not None and _is_the_same(theirs, text):
                     home = shown[other]
                     break
         if home is None:

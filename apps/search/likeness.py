@@ -68,6 +68,8 @@ def said(text: str) -> Said:
     negations = len(_NOT_IN_CHINESE.findall(text))
     for token in tokens(text):
         word = token.text
+        if token.kind is Kind.NAME:
+            names.add(word)  # MySQL is another thing than PostgreSQL, though half of each is the same.
         if token.kind in (Kind.NAME, Kind.SIGN):
             continue
         if token.kind is Kind.PAIR:
