@@ -59,7 +59,12 @@ ANSWERS = {
     "curation_model_connection_test": "MODEL_NOT_CONFIGURED",
     "curation_model_list": "MODEL_NOT_CONFIGURED",
     "git_connection_test": "GIT_CONNECTION_MISSING",
+    "git_job_get": "NOT_FOUND",
+    "memory_repository_archive_purge": "NOT_FOUND",
+    "memory_repository_commit_get": "NOT_FOUND",
+    "memory_repository_diff": "NOT_FOUND",
     "memory_repository_unbind": "NOT_FOUND",
+    "memory_version_get": "NOT_FOUND",
 }
 # What a connection bound to another workspace meets, where the arguments alone do not say it.
 BOUND_ELSEWHERE = {
@@ -176,6 +181,11 @@ BY_OPERATION: dict[str, dict[str, Made | None]] = {
     "curation_model_connection_save": {"base_url": lambda scene: "https://model.example.org/v1"},
     "git_connection_save": {"url": lambda scene: "https://git.example.org/me/memory.git", "test": lambda scene: False},
     "memory_remote_import": {"commit": lambda scene: "0" * 40},
+    "memory_repository_commit_get": {"commit": lambda scene: "0" * 40},
+    "memory_repository_diff": {"from_commit": lambda scene: "0" * 40},
+    "memory_snapshot_restore": {"commit": lambda scene: "0" * 40},
+    "memory_version_get": {"commit": lambda scene: "0" * 40},
+    "memory_version_restore": {"commit": lambda scene: "0" * 40},
     "memory_move": {"to_scope": lambda scene: "shared"},
     "memory_restore": {"memory_id": Scene.deleted},
     "memory_save_many": {"memories": lambda scene: [{"title": scene.title(), "body": "text"}]},
@@ -221,9 +231,11 @@ def is_a_choice(schema: Mapping[str, Any]) -> bool:
 
 
 def meaning_of(operation: Operation[..., Any], argument: str) -> str:
-    """Curation has jobs of its own, and what a connector fetches is a memory."""
+    """Curation and Git have jobs of their own, and what a connector fetches is a memory."""
     if operation.name == "fetch":
         return "memory_id"
+    if operation.name == "git_job_get":
+        return f"git_{argument}"
     return f"curation_{argument}" if operation.name.startswith("curation_") and argument == "job_id" else argument
 
 
