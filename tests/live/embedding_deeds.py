@@ -1,7 +1,7 @@
 """A process that saves memories and embeds them with a tiny model; it may be killed at a fault point.
 
-python -m tests.live.embedding_deeds work     saves, embeds, changes some and embeds again; a second run goes on with it
-python -m tests.live.embedding_deeds state    prints, as JSON, what is embedded and what is found, and embeds nothing
+python -m tests.live.embedding_deeds work     saves, embeds, changes some and embeds again
+python -m tests.live.embedding_deeds again    prints, as JSON, what is embedded and found now, and after it has gone on with it
 python -m tests.live.embedding_deeds full     the same on a disk that is full for a while (the data folder's own)
 python -m tests.live.embedding_deeds removed  the same with a model that is taken away and put back
 """
@@ -55,11 +55,12 @@ def work() -> None:
     work_off()
     change_some()
     work_off()
-    state()
 
 
-def state() -> None:
-    print(json.dumps(found()))
+def again() -> None:
+    before = found()
+    work()
+    print(json.dumps([before, found()]))
 
 
 def found(loading: Any = None) -> dict[str, Any]:
@@ -151,4 +152,4 @@ if __name__ == "__main__":
 
     configured.EMBEDDING_LOADER = "tests.search.vectors.made"
     configured.EMBEDDING = "tiny"
-    {"work": work, "state": state, "full": full, "removed": removed}[sys.argv[1]]()
+    {"work": work, "again": again, "full": full, "removed": removed}[sys.argv[1]]()

@@ -49,6 +49,8 @@ def due(most: int, *, now: datetime | None = None) -> list[Due]:
 def pending(scope_keys: Iterable[str] | None = None, *, to: int = COUNTED_TO) -> int:
     """How many documents wait or failed, counted to ``to`` at most."""
     keys = None if scope_keys is None else list(scope_keys)
+    if keys == []:
+        return 0  # SQLite finds no plan for nothing by a given index.
     scoped = "" if keys is None else f" AND d.scope_key IN ({', '.join(['%s'] * len(keys))})"
     with connection.cursor() as cursor:
         cursor.execute(_PENDING.format(scoped=scoped), [*(keys or ()), to])

@@ -126,6 +126,14 @@ def test_a_rebuild_of_the_index_keeps_vectors_and_drops_those_of_ghosts(embedder
     assert near("Maya") == []
 
 
+def test_waiting_documents_are_counted_by_scope_and_to_a_limit(save):
+    for number in range(3):
+        save(f"m{number}")
+    save("elsewhere", scope_key="library")
+    assert (queue.pending(), queue.pending(["library"]), queue.pending([]), queue.pending(["none"])) == (4, 1, 0, 0)
+    assert queue.pending(to=2) == 2
+
+
 def test_the_newest_document_comes_first(save):
     save("old", updated_at=DAY)
     save("new", updated_at=DAY + timedelta(days=1))
