@@ -187,3 +187,21 @@ def test_row_25_dates_are_in_the_readers_zone(world: World) -> None:
     answer: Any = call(caller, "memory_recall", message=QUESTION, session_id="s1")
     assert '+08:00"' in answer.block and answer.memories[0].updated_at.utcoffset().total_seconds() == 8 * 3600
     assert abs((clock.now() - answer.memories[0].updated_at).total_seconds()) < 60
+
+
+# Row 23: the agent saves what it was just told.
+
+
+@pytest.mark.parametrize("language", ["English", "Chinese"])
+def test_row_23_a_saved_echo_is_recognised(bob: Rest, language: str) -> None:
+    body, question = (WORDINGS[0], QUESTION) if language == "English" else (IN_CHINESE[0], FRAGE)
+    title = "Deploy day" if language == "English" else "部署日到生产环境"
+    key = save(bob, title, body, tags=["release"])
+    block = recall(bob, question)["block"]
+    echo = block.partition(f"\n{title}\n")[2].partition("\n</memory>")[0]
+    assert echo == body
+    for number, text in enumerate((echo, f"{echo}\n", block)):
+        answer = ok(bob.post("/memories", title=f"What I know {number}", body=text), 201)
+        assert answer["duplicate"]["memory_id"] == key, text
+        ok(bob.delete(f"/memories/{answer['memory_id']}"))
+    assert bob.post("/memories", title=title, body=echo).status_code == 409

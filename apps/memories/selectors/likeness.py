@@ -3,14 +3,17 @@
 Bounded, since every save asks: by the hash of the words, then among a few memories that share telling words.
 """
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import connection
 
+from apps.base.rows import rows_where
 from apps.memories.documents import text_key
 from apps.memories.doors import memory_for, scopes_around
+from apps.memories.models import Memory
 from apps.memories.reading import newest_bodies
 from apps.memories.schemas import AlikeOut, DuplicateOut, Likeness, MemoryRef, RelatedOut
 from apps.operations.caller import Caller, Right
@@ -28,6 +31,8 @@ WORDS_OF_BEGINNING = 12
 COMPARED_WORDS = 400
 SAME_MATTER = 0.6  # Of the words of titles and of the tags: from here on the texts are compared.
 NEARLY_SAME = 0.8  # Of the pairs of neighbouring words of the shorter text, which is at least half of the longer.
+
+ECHOED = re.compile(r'<memory id="(mem_\w{26})"')  # As recall writes it; no other text looks like this.
 
 _KNOWN = """
     SELECT stable_id, title, 0 FROM memories_memory WHERE stable_id IN ({ids}) AND status = 'active' AND NOT withheld
@@ -81,6 +86,8 @@ def alike(text: Text, scope_keys: Collection[str], *, at_leisure: bool = False) 
     """What the scopes know that the text is like. ``at_leisure``: somebody waits for this and not for a save."""
     if not scope_keys:
         return Alike()
+    if echo := _echo(text, scope_keys):
+        return Alike(duplicate=echo)
     asked = said(text.title, *text.tags, text.summary)
     if at_leisure or len(asked) < FEW_WORDS:
         asked += said(text.body[:BEGINNING])[:WORDS_OF_BEGINNING]
@@ -97,6 +104,17 @@ def alike(text: Text, scope_keys: Collection[str], *, at_leisure: bool = False) 
         duplicate = DuplicateOut(memory_id=key, title=titles[key], likeness=likeness)
     others = [key for key in related if key in titles and not (duplicate and duplicate.memory_id == key)]
     return Alike([RelatedOut(memory_id=key, title=titles[key]) for key in others[:MOST_RELATED]], duplicate)
+
+
+def _echo(text: Text, scope_keys: Collection[str]) -> DuplicateOut | None:
+    """The memory that a recalled block names, where somebody saves what recall has laid beside a message."""
+    found = ECHOED.search(text.body)
+    if not found or found[1] == text.memory_id:
+        return None
+    known = rows_where(Memory, "stable_id = %s AND status = 'active'", [found[1]])
+    if not known or known[0].withheld or known[0].scope_id not in scope_keys:
+        return None
+    return DuplicateOut(memory_id=known[0].stable_id, title=known[0].title, likeness=Likeness.NEARLY_SAME)
 
 
 def _known(text: Text, scope_keys: Collection[str], memory_ids: Sequence[str]) -> tuple[dict[str, str], str | None]:
