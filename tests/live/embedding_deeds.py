@@ -113,7 +113,7 @@ def full() -> None:
     with suppress(OSError), filler.open("wb", buffering=0) as file:
         while True:
             file.write(b"x" * 4096)
-    stories = []
+    stories: list[dict[str, Any]] = []
     try:
         work_off()
         stories.append({"refused": False})

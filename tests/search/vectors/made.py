@@ -90,7 +90,8 @@ class InProcess:
     """``Conversation`` with the desk itself."""
 
     def __init__(self, embedder: Embedder) -> None:
-        self.embedder, self.started = embedder, []
+        self.embedder = embedder
+        self.started: list[Any] = []
 
     def start(self, message: Any, timeout: float) -> None:
         self.started.append(json.loads(json.dumps({**message, "wait": timeout})))
