@@ -55,8 +55,7 @@ Told = Callable[[int, int], None]
 @outside_transactions
 def rebuild(*, force: bool = False, told: Told = lambda done, total: None) -> Report:
     """Make the database anew from the folder. Raises ``ServerRuns``, and ``DatabaseThere`` unless forced."""
-    if any(role_is_served(role) for role in ROLES):
-        raise ServerRuns()
+    refuse_to_replace(force=force)
     prepare_folders()
     database = Path(settings.DATABASE_FILE)
     with ExitStack() as held:
@@ -73,6 +72,14 @@ def rebuild(*, force: bool = False, told: Told = lambda done, total: None) -> Re
             _close_whole()
         report.moved_aside = _put_in_place(new, database)
     return report
+
+
+def refuse_to_replace(*, force: bool) -> None:
+    """Raise what ``rebuild`` would raise at its beginning: for those who do something before it."""
+    if any(role_is_served(role) for role in ROLES):
+        raise ServerRuns()
+    if _has_content(Path(settings.DATABASE_FILE)) and not force:
+        raise DatabaseThere()
 
 
 def recreate(told: Told = lambda done, total: None) -> Report:

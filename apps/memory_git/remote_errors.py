@@ -36,3 +36,17 @@ class NotInspected(MemRelayError):
     status = 409
     sentence = _("The commit {commit} of the remote was not inspected, or the remote has been inspected again since.")
     hint = _("Look at it with memory_remote_inspect first; its result names the commit.")
+
+
+class FolderNotEmpty(MemRelayError):
+    code = "MEMORIES_NOT_EMPTY"
+    status = 409
+    sentence = _("The memories folder has documents or a history already, so nothing was brought in.")
+    hint = _("Bootstrap an empty data folder; for one that is in use there is memory_remote_import.")
+
+
+class RemoteBranchMissing(MemRelayError):
+    code = "GIT_REMOTE_BRANCH_MISSING"
+    status = 404
+    sentence = _("There is no branch {branch} at {url}.")
+    hint = _("Name the branch that holds the memories with --branch.")

@@ -1,5 +1,10 @@
 """Remotes against genuine servers: Git's HTTP backend behind nginx, OpenSSH with git-shell, Gitolite behind both."""
 
+import json
+import os
+import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +22,7 @@ from apps.memory_git.remotes.addresses import parse
 from apps.memory_git.remotes.client import Lease, Remote
 from apps.memory_git.remotes.probing import probe
 from tests.doubles.git_servers import PASSPHRASE, TOKEN, USER, GitServers
+from tests.live.server import PROJECT
 from tests.memory_git.remotes.made import MAIN, bare, commit, repository
 from tests.world import World, call
 
@@ -242,3 +248,32 @@ def test_acc_034_a_server_that_makes_no_repositories_says_so_with_the_whole_addr
     assert url in row.error
     servers.create("later.git")
     assert call(world.operator, "memory_repository_sync", repository_id=row.pk).status == "ready"
+
+
+@pytest.mark.django_db
+def test_acc_041_an_empty_data_folder_is_filled_from_the_remote_by_a_command(
+    servers: GitServers, world: World, tmp_path_factory: pytest.TempPathFactory
+):
+    servers.create("cold.git")
+    url = servers.https_url("cold.git")
+    connect(world, url=url, user_name=USER, secret=TOKEN, authorities=servers.authority)
+    save(world, "Brought back")
+    call(world.operator, "git_settings_update", enabled=True)
+    work_here()
+    data = tmp_path_factory.mktemp("cold")
+    command = [sys.executable, str(PROJECT / "manage.py"), "git_bootstrap", url]
+    given = json.dumps({"user": USER, "secret": TOKEN, "authorities": servers.authority})
+    environment = {**os.environ, "MEMRELAY_DATA": str(data), "MEMRELAY_EMBEDDING": "off"}
+    del environment["DJANGO_SETTINGS_MODULE"]
+    done = subprocess.run(command, input=given, capture_output=True, text=True, env=environment, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "From the remote: 1 documents and 1 commits" in done.stdout
+    assert "Back: 1 memories" in done.stdout
+    for lost in ("tokens and sessions", "key ring", "file repository"):
+        assert lost in done.stdout
+    assert TOKEN not in done.stdout + done.stderr
+    with sqlite3.connect(data / "memrelay" / "db" / "memrelay.sqlite3") as database:
+        assert database.execute("SELECT title FROM memories_memory").fetchall() == [("Brought back",)]
+    again = subprocess.run(command, input=given, capture_output=True, text=True, env=environment, timeout=120)
+    assert again.returncode != 0
+    assert "has a database" in again.stderr
