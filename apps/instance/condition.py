@@ -13,6 +13,7 @@ from apps.instance.schemas import HealthOut, HealthPart, State
 from apps.memories.doors import visible_scopes
 from apps.memories.models import Scope
 from apps.memories.scopes import may_see
+from apps.memory_git.switch import red_repositories
 from apps.operations.caller import Caller
 from apps.operations.features import Feature, is_on
 from apps.search.vectors.queue import COUNTED_TO, pending
@@ -56,7 +57,7 @@ def health_of(caller: Caller) -> HealthOut:
     parts = [_part(part, word) for part, word in readiness().items()]
     if all(part.part != "database" or part.state == "ok" for part in parts):
         parts.append(_folder(caller))
-    parts += [_feature("curation", is_on(Feature.CURATION)), _feature("memory_git", is_on(Feature.MEMORY_GIT))]
+    parts += [_feature("curation", is_on(Feature.CURATION)), _memory_git()]
     parts.append(_semantic_search(caller))
     return HealthOut(state=_worst(parts), version=settings.VERSION, parts=parts)
 
@@ -79,6 +80,16 @@ def _folder(caller: Caller) -> HealthPart:
     elif any(notices for _alarm, notices in seen):
         state, detail = "warning", _("Some files could not be taken in. See what needs a look.")
     return HealthPart(part="folder", name=str(NAMES["folder"]), state=state, detail=detail)
+
+
+def _memory_git() -> HealthPart:
+    """Red repositories are told of; a remote that is away for a while is not."""
+    part = _feature("memory_git", is_on(Feature.MEMORY_GIT))
+    red = red_repositories() if part.state == "ok" else 0
+    if not red:
+        return part
+    told = ngettext("{count} repository needs a look.", "{count} repositories need a look.", red).format(count=red)
+    return HealthPart(part=part.part, name=part.name, state="warning", detail=told)
 
 
 def _feature(part: str, on: bool) -> HealthPart:

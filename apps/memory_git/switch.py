@@ -2,7 +2,7 @@
 
 from django.db import connection
 
-from apps.memory_git.models import GitSettings
+from apps.memory_git.models import GitSettings, MemoryRepository, RepositoryStatus
 
 _CHOSEN = "SELECT enabled, strategy FROM memory_git_gitsettings WHERE id = 1"
 
@@ -23,3 +23,9 @@ def strategy_if_on() -> str:
 def chosen() -> GitSettings:
     """What was chosen, or how it is before anybody chose. Reading it makes no row (GIT-002)."""
     return GitSettings.objects.filter(pk=1).first() or GitSettings()
+
+
+def red_repositories() -> int:
+    """How many need a person's look."""
+    fine = (RepositoryStatus.READY, RepositoryStatus.WAITING_REMOTE)
+    return MemoryRepository.objects.filter(archived_at=None).exclude(status__in=fine).count()

@@ -96,7 +96,21 @@ def fill(url: str, token: str, folder: Path | None = None) -> Content:
     _checkpoints(content)
     if folder is not None:
         _import(content, folder)
+    _versions(content)
     return content
+
+
+def _versions(content: Content) -> None:
+    """Memory Git, with a commit of everything and one of a change."""
+    content.call("PATCH", "/git/settings", {"enabled": True})
+    wait_until(lambda: not content.call("GET", "/git/settings")["preparing"], what="the first commit is made")
+    content.tool("memory_append", memory_id=content.ids["runbook"], text="One more step: read the log.")
+
+    def newest() -> str:
+        found = content.call("GET", "/git/commits?kind=memory_append")["commits"]
+        return str(found[0]["commit"]) if found else ""
+
+    content.ids["commit"] = wait_until(newest, what="the change is committed")
 
 
 def import_folder(folder: Path) -> Path:
