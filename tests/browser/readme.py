@@ -1,6 +1,7 @@
 """Make the README's pictures anew, of genuine pages: ``python -m tests.browser.readme``."""
 
 import tempfile
+import time
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
@@ -16,6 +17,7 @@ from tests.outside import found
 
 FOLDER = PROJECT / "docs" / "pictures"
 SIZE = {"width": 1180, "height": 860}
+MEANING_SECONDS = 180.0
 LATEST = {
     "en": [
         ("Answer in British English", "Spelling as in the Oxford dictionary.\n", "rule", "Everybody, in every text."),
@@ -36,7 +38,7 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     with (
         tempfile.TemporaryDirectory() as folder,
-        LiveServer(Path(folder), web_processes=1) as server,
+        LiveServer(Path(folder), web_processes=1, embedding="default") as server,
         ModelDouble() as model,
         sync_playwright() as playwright,
     ):
@@ -50,6 +52,7 @@ def main() -> None:
         for language in LATEST:
             for title, body, kind, summary in LATEST[language]:
                 content.save(title, title, body, kind=kind, summary=summary, project_id=_workspace(content, language))
+            _wait_for_meanings(content)
             for name, (path, theme) in _scenes(content, language).items():
                 page.context.add_cookies(cookies(server.url, language, theme))
                 page.goto(server.url + path)
@@ -57,6 +60,15 @@ def main() -> None:
                 file.write_bytes(small(page.screenshot()))
                 print(f"{file.relative_to(PROJECT)}: {file.stat().st_size // 1000} kB")
         browser.close()
+
+
+def _wait_for_meanings(content: Content) -> None:
+    """Until every text is embedded: pictures show the usual state."""
+    deadline = time.monotonic() + MEANING_SECONDS
+    while content.call("GET", "/search/state")["pending"]:
+        if time.monotonic() > deadline:
+            raise TimeoutError("The texts are not embedded yet.")
+        time.sleep(0.5)
 
 
 def _workspace(content: Content, language: str) -> str:
