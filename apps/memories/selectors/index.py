@@ -56,18 +56,19 @@ def index_of(scope_keys: Sequence[str], characters: int) -> IndexOut:
     if not lines:
         return IndexOut(text=nothing_yet() if characters else "", shown=0, left_out=0)
     head = _("What is remembered, the last changed first; memory_get reads one by its id:")
-    total = len(lines) if is_whole else count_of(scope_keys)
+    total, is_exact = (len(lines), True) if is_whole else count_of(scope_keys)
     kept: list[str] = []
-    left = characters - len(head) - len(_rest(total))
+    left = characters - len(head) - len(_rest(total, is_exact))
     for line in lines:
         left -= len(line.text) + 1
         if left < 0:
             break
         kept.append(line.text)
     if not kept:
-        return IndexOut(text=_rest(total)[:characters], shown=0, left_out=total)
+        return IndexOut(text=_rest(total, is_exact)[:characters], shown=0, left_out=total)
     rest = total - len(kept)
-    return IndexOut(text="\n".join([head, *kept, *([_rest(rest)] if rest else [])]), shown=len(kept), left_out=rest)
+    text = "\n".join([head, *kept, *([_rest(rest, is_exact)] if rest else [])])
+    return IndexOut(text=text, shown=len(kept), left_out=rest)
 
 
 def newest_lines(
@@ -83,14 +84,13 @@ def newest_lines(
     return lines[:most], len(rows) < asked
 
 
-def count_of(scope_keys: Sequence[str]) -> int:
-    """How many memories an index could tell of, to a thousand in each scope."""
+def count_of(scope_keys: Sequence[str]) -> tuple[int, bool]:
+    """How many memories an index could tell of, to a thousand in each scope; and whether there are no more."""
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT " + " + ".join([f"({_COUNT})"] * len(scope_keys)),
-            [value for key in scope_keys for value in (key, COUNTED_TO)],
-        )
-        return int(cursor.fetchone()[0])
+        values = [value for key in scope_keys for value in (key, COUNTED_TO)]
+        cursor.execute("SELECT " + ", ".join([f"({_COUNT})"] * len(scope_keys)), values)
+        counts = cursor.fetchone()
+    return sum(counts), max(counts) < COUNTED_TO
 
 
 def nothing_yet() -> str:
@@ -106,9 +106,9 @@ def nothing_yet() -> str:
     )
 
 
-def _rest(count: int) -> str:
-    if count >= COUNTED_TO:
-        return _("{count} more at least: memory_search finds them.").format(count=count)
+def _rest(count: int, is_exact: bool) -> str:
+    if not is_exact:
+        return _("At least {count} more: memory_search finds them.").format(count=count)
     return ngettext("{count} more: memory_search finds it.", "{count} more: memory_search finds them.", count).format(
         count=count
     )
