@@ -39,6 +39,7 @@ from urllib.parse import quote, urlsplit
 NAME = "memrelay-hook"
 TIMEOUT = 1.5
 MOST_CHARACTERS = 30_000
+NOT_THE_USER = "<task-notification>"  # Claude Code's own message when a subagent or a task in the background ends.
 EVENTS = ("UserPromptSubmit", "PreCompact", "Stop")
 REMINDER = (
     "Before you stop: if this session did work that somebody may have to pick up, save a checkpoint with MemRelay's"
@@ -93,7 +94,7 @@ def answer_to(event: Json, given: argparse.Namespace) -> Json | None:
 
 
 def recall(prompt: str, session: str, event: Json, given: argparse.Namespace) -> Json | None:
-    if not prompt.strip():
+    if not prompt.strip() or prompt.lstrip().startswith(NOT_THE_USER):
         return None
     if len(prompt) > MOST_CHARACTERS:  # A pasted log: what is wanted stands before or behind it.
         prompt = prompt[: MOST_CHARACTERS // 2] + "\n" + prompt[-MOST_CHARACTERS // 2 :]

@@ -148,6 +148,7 @@ def test_a_stop_asks_nothing_and_reminds_once_where_that_is_wanted(person: Home,
 
 def test_subagents_do_not_recall(person: Home, double: Double) -> None:
     assert person.hook({**PROMPT, "agent_id": "a1", "agent_type": "Explore"}).stdout == b""
+    assert person.hook({**PROMPT, "prompt": "<task-notification>\nWhen do we deploy?"}).stdout == b""
     assert double.asked == []
 
 
