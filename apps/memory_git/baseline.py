@@ -8,20 +8,24 @@ from dulwich.objects import Commit
 
 from apps.base import clock
 from apps.base.ids import new_id
+from apps.base.text import lf
 from apps.base.transactions import short_transaction
 from apps.memories.ledger.operations import mark_closed
 from apps.memories.models import LogicalOperation, Scope
 from apps.memory_git import local
-from apps.memory_git.committing import WALKED, Making, sound
+from apps.memory_git.committing import Making, sound
 from apps.memory_git.deeds import note
-from apps.memory_git.gathering import Deed, End, Held, current, held_by
+from apps.memory_git.gathering import Deed, End, Held, current, documents_of, held_by
 from apps.memory_git.leasing import all_scopes, whole
 from apps.memory_git.models import DocumentVersion, GitCommit, GitDeed, MemoryRepository, Strategy
+from apps.memory_git.rebuilding import rebuilt, unlisted
 from apps.memory_git.repositories import ensure, folder_of, identity, mark_sound
+from apps.memory_git.rewriting import commit_in
 from apps.memory_git.roots import root_of
-from apps.memory_git.rows import Entered
+from apps.memory_git.rows import enter_large
 from apps.memory_git.switch import strategy_if_on
 
+MOST_UNKNOWN = 200_000
 BASELINE, RECOVERY = "git_baseline", "git_recovery"
 
 
@@ -75,7 +79,7 @@ class WholeMaking(Making):
         ends = list(current(scope_keys))
         self.known = held_by(self.repository, [end.stable_id for end in ends])
         gone = self._gone({end.stable_id for end in ends})
-        changed = [end for end in ends if self._differs(end)]
+        changed = self._differing([end for end in ends if self._differs(end)])
         scope_files = self._scope_files(scope_keys)
         stale = any(self.staging.entry(self.tree, path) != blob for path, blob in scope_files.items())
         if not (is_first or changed or gone or stale or self.entered):
@@ -90,20 +94,23 @@ class WholeMaking(Making):
             return
         unknown: list[Commit] = []
         at = self.tip
-        while at is not None and len(unknown) < WALKED:
+        while at is not None and len(unknown) < MOST_UNKNOWN:
             if GitCommit.objects.filter(repository=self.repository, sha=at.decode()).exists():
                 break
-            commit = self.repo[at]
-            assert isinstance(commit, Commit)  # noqa: S101 - the parent of a commit is one
-            unknown.append(commit)
-            at = bytes(commit.parents[0]) if commit.parents else None
-        self.entered = [Entered.of_foreign(commit) for commit in reversed(unknown)]
-        known = {entry.operation_id for entry in self.entered}
+            unknown.append(commit_in(self.repo, at.decode()))
+            at = bytes(unknown[-1].parents[0]) if unknown[-1].parents else None
+        before = self._tree_of(at) if at is not None else None
+        for commit in reversed(unknown):
+            self.entered.append(rebuilt(self.repository, self.staging, commit, before))
+            before = bytes(commit.tree)
+        known = [entry.operation_id for entry in self.entered]
         taken = GitCommit.objects.filter(repository=self.repository, operation_id__in=known)
-        lost = set(taken.values_list("operation_id", flat=True))
-        for entry in self.entered:
-            if entry.operation_id in lost:
-                entry.operation_id = ""
+        self.entered = unlisted(self.entered, set(taken.values_list("operation_id", flat=True)))
+        if unknown:  # Before anything is compared with them.
+            enter_large(self.repository, self.entered, 0, {})
+            self.entered = []
+        self.repository.head = self.tip.decode() if self.tip else ""
+        MemoryRepository.objects.filter(pk=self.repository.pk).update(head=self.repository.head)
 
     def _is_held(self, end: End, held: Held | None) -> bool:
         return False  # Only what differs comes here.
@@ -114,6 +121,17 @@ class WholeMaking(Making):
             return True
         lies = self.staging.entry(self.tree, self._place(end.scope_key, end.path))
         return not end.withheld and lies != held.blob.encode()
+
+    def _differing(self, ends: Sequence[End]) -> list[End]:
+        """Those whose text lies there otherwise or elsewhere: after a rebuild the same text has another number."""
+        same = {
+            end.stable_id
+            for end, document in documents_of(ends)
+            if (held := self.known.get(end.stable_id)) is not None
+            and (held.scope_key, held.path) == (end.scope_key, end.path)
+            and self.staging.entry(self.tree, self._place(end.scope_key, end.path)) == self.staging.blob(lf(document))
+        }
+        return [end for end in ends if end.stable_id not in same]
 
     def _gone(self, present: set[str]) -> list[End]:
         rows = DocumentVersion.objects.filter(repository=self.repository).order_by(

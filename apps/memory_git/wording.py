@@ -63,12 +63,14 @@ def message_of(
 
 def operation_in(message: bytes) -> str:
     """The operation a commit names in its trailers; empty where it names none."""
+    return trailers_in(message).get("Operation", "")
+
+
+def trailers_in(message: bytes) -> dict[str, str]:
+    """Our trailers, by their names without the prefix; of a repeated one the last."""
     last = message.decode("utf-8", "replace").rstrip().rpartition("\n\n")[2]
-    for line in last.splitlines():
-        name, _colon, value = line.partition(": ")
-        if name == OPERATION:
-            return value.strip()
-    return ""
+    pairs = [line.partition(": ") for line in last.splitlines() if line.startswith(PREFIX)]
+    return {name.removeprefix(PREFIX): value.strip() for name, _colon, value in pairs}
 
 
 def _short(line: str) -> str:

@@ -227,3 +227,31 @@ def test_packing_without_git_does_the_same(
     monkeypatch.undo()
     assert memory_git.run("count-objects").startswith("0 objects") and memory_git.is_sound()
     assert memory_git.subjects()[-1] == "Append to Grows"
+
+
+def test_rows_that_are_lost_are_made_anew_from_the_repository(memory_git: Git, save: Saving, world: World) -> None:
+    memory_git.on()
+    memory_id = save("Deploy", "One.")
+    world.alices_agent.call("memory_append", memory_id=memory_id, text="Two.")
+    save("Other", project_id=world.workspace.pk, scope="")
+    world.alices_agent.call("memory_archive", memory_id=memory_id)
+    memory_git.work()
+
+    def told() -> list[tuple[str, str, str, str, int]]:
+        found = call(world.operator, "memory_repository_history", resource_id=memory_id).commits
+        return [(one.commit, one.subject, one.operator, one.change, one.revision) for one in found]
+
+    before, everything = told(), call(world.operator, "memory_repository_history").commits
+    memory_git.off()
+    GitSyncJob.objects.all().delete()
+    MemoryRepository.objects.all().delete()
+    assert not GitCommit.objects.exists()
+    memory_git.on()
+    assert told() == before
+    again = call(world.operator, "memory_repository_history").commits
+    assert [(one.commit, one.kind, one.origin, one.scopes) for one in again if one.scopes] == [
+        (one.commit, one.kind, one.origin, one.scopes) for one in everything if one.scopes
+    ]
+    save("After")
+    memory_git.work()
+    assert memory_git.subjects()[-2:] == ["Archive Deploy", "Save After"]

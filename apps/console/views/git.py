@@ -98,7 +98,7 @@ def strategy(request: HttpRequest) -> HttpResponse:
             messages.success(request, _("The histories are being made anew; this page tells how far that is."))
             return redirect("git")
         return redirect("git-strategy")
-    plan = memory_repository_migrate_plan(caller, strategy=wanted)
+    plan = memory_repository_migrate_plan.perform(caller, {"strategy": wanted})
     places = Places(caller)
     page = {
         "plan": plan,
@@ -118,7 +118,7 @@ def history(request: HttpRequest) -> HttpResponse:
     caller = caller_for(request)
     places = Places(caller)
     filters = {name: request.GET.get(name, "") for name in FILTERS}
-    asked = {name: value for name, value in filters.items() if value and name != "project_id"}
+    asked: dict[str, Any] = {name: value for name, value in filters.items() if value and name != "project_id"}
     asked |= scope_arguments(filters["project_id"]) | {"limit": PAGE, "cursor": request.GET.get("cursor", "")}
     try:
         found = memory_repository_history.perform(caller, asked)
