@@ -10,7 +10,7 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from bench.servers import Server
+from bench.servers import Product, Server
 from bench.workload import Note
 
 SECONDS = 120.0
@@ -32,9 +32,14 @@ class Agent:
         answer = await self.call("memory_save", {"title": note.title, "body": note.body, "tags": note.tags})
         return str(answer[self.id_name])
 
-    async def search(self, query: str) -> list[str]:
-        """The titles found, best first."""
-        answer = await self.call("memory_search", {"query": query, "limit": LIMIT})
+    async def search(self, query: str, mode: str = "text") -> list[str]:
+        """The titles found, best first. The floor knows one mode, and so it is asked for none."""
+        asked: dict[str, Any] = {"query": query, "limit": LIMIT}
+        if self.id_name == Product.id_name:
+            asked["mode"] = mode
+        answer = await self.call("memory_search", asked)
+        if answer.get("mode", mode) != mode:
+            raise Refused(f"A {mode} search was answered by {answer['mode']}: {answer.get('reason')}")
         return [hit["title"] for hit in answer["results"]]
 
     async def read(self, note_id: str) -> dict[str, Any]:

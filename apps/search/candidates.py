@@ -20,6 +20,8 @@ from apps.search.query import LEAST_WORDS, ROWS_TO_RANK, counts, is_rebuilding, 
 
 SCORES_KEPT = 1_000  # Neighbours of a hit are looked up among these.
 CODES_AT_MOST = 20  # Documents that hold the identifiers asked for come first, where they are few.
+FEW_DOCUMENTS = 50
+_OF_FEW = 0.7  # What a document that holds all words has of the most that bm25 could give, about.
 _SATURATION = 2.2  # BM25's k1 + 1: what one word gives at most, times its rarity.
 
 _SCORED = f"""
@@ -73,6 +75,8 @@ def _with_codes(cursor: CursorWrapper, ask: Ask, ranked: str, values: Sequence[A
 
 def _shares(cursor: CursorWrapper, ask: Ask, ranked: str, values: Sequence[Any]) -> dict[int, float]:
     documents = newest_document(cursor)
+    if documents < FEW_DOCUMENTS:
+        return _shares_of_few(cursor, ask, ranked, values, documents)
     counted = counts(cursor, ask.alternatives, ROWS_TO_RANK)
     asked = rarer_words(counted, least=LEAST_WORDS, rows_to_rank=ROWS_TO_RANK)
     if not asked:
@@ -82,6 +86,23 @@ def _shares(cursor: CursorWrapper, ask: Ask, ranked: str, values: Sequence[Any])
     absent = [0 for _, count in counted if not count]
     whole = _SATURATION * sum(_rarity(documents, count) for count in [*absent, *(count for _, count in asked)])
     return {key: -rank / whole for key, rank in cursor.fetchall()}
+
+
+def _shares_of_few(
+    cursor: CursorWrapper, ask: Ask, ranked: str, values: Sequence[Any], documents: int
+) -> dict[int, float]:
+    """In a store of a few documents a word that half of them hold is worth nothing to bm25, so they are counted here."""
+    held: dict[int, float] = {}
+    whole = 0.0
+    for word in ask.alternatives:
+        cursor.execute(ranked, [word, *values, SCORES_KEPT])
+        found = [key for key, _ in cursor.fetchall()]
+        worth = math.log(1 + (documents - len(found) + 0.5) / (len(found) + 0.5))
+        whole += worth
+        for key in found:
+            held[key] = held.get(key, 0.0) + worth
+    order = sorted(held, key=lambda key: (-held[key], -key))
+    return {key: _OF_FEW * held[key] / whole for key in order}
 
 
 def _rarity(documents: int, holding: int) -> float:

@@ -19,7 +19,7 @@ from apps.search.errors import EmptyQuery
 from apps.search.expressions import Ask, Match, understand
 from apps.search.filters import SearchFilters
 from apps.search.query import Hit
-from apps.search.ranking import Candidate, Parts, Ranked, Weights, in_order, own_score
+from apps.search.ranking import KEPT_IN_SIGHT, Candidate, Parts, Ranked, Weights, in_order, kept_in_sight, own_score
 from apps.search.threads import surroundings
 from apps.search.vectors import asking
 from apps.search.vectors.asking import Asking
@@ -138,10 +138,14 @@ class _Search:
         found = {key for key, one in self.near.items() if one.z >= settings.SEARCH_MEANING_FLOOR}
         found.update(self.words.exact, self.words.shares)
         by_themselves = sorted(found, key=lambda key: (key in self.words.exact, self._own(key), key), reverse=True)
-        near_by, pool = self._with_neighbours(by_themselves[:POOL])
+        first = dict.fromkeys([*by_themselves[:POOL], *_most(self.words.shares, KEPT_IN_SIGHT)])
+        near_by, pool = self._with_neighbours(list(first))
         known = set(pool)
         others = [key for key in by_themselves[POOL:DEEPEST] if key not in known][: max(0, wanted - len(pool))]
-        return [*self._in_order(pool, near_by), *self._in_order(others, {})]
+        hits = {hit.document_id: hit for hit in self._in_order(pool, near_by)}
+        exact = sum(1 for key in hits if key in self.words.exact)
+        order = kept_in_sight(list(hits), {key: hit.share for key, hit in hits.items() if hit.share}, exact)
+        return [*(hits[key] for key in order), *self._in_order(others, {})]
 
     def _with_neighbours(self, pool: list[int]) -> tuple[dict[int, dict[int, int]], list[int]]:
         near_by = surroundings(pool) if self.weights.threads else {}

@@ -9,6 +9,8 @@ from apps.search.expressions import Match
 # What a document borrows from its neighbours in the thread, by their distance; -1 is the one just before it.
 BORROWED: Mapping[int, float] = {-1: 0.3, -2: 0.15, 1: 0.2, 2: 0.1}
 OF_THE_THREAD = 0.3  # What it borrows from the best of its thread.
+# The best by words alone stand among the first, whatever meaning says: it errs where many texts are of the same kind.
+IN_SIGHT, KEPT_IN_SIGHT = 10, 2
 LENGTH, TELLING_CHARACTERS = 0.5, 300  # A short text says little, and its vector is a chance hit more often.
 ASKS = 1.0  # A text that asks is seldom the answer.
 
@@ -103,3 +105,14 @@ def shape_score(length: int, asks: int) -> float:
     """0 for a text of some length that states something, below it otherwise."""
     told = min(length or TELLING_CHARACTERS, TELLING_CHARACTERS)  # 0 is a document that is all title.
     return LENGTH * math.log(told / TELLING_CHARACTERS) - ASKS * asks / 100
+
+
+def kept_in_sight(order: Sequence[int], shares: Mapping[int, float], first: int) -> list[int]:
+    """The order with the best by words lifted to the last of the first places, behind the ``first`` exact hits."""
+    best = sorted(shares, key=lambda key: -shares[key])[:KEPT_IN_SIGHT]
+    behind = [key for key in best if key in order[max(IN_SIGHT, first) :]]
+    if not behind or first >= IN_SIGHT:
+        return list(order)
+    others = [key for key in order if key not in behind]
+    place = max(first, IN_SIGHT - len(behind))
+    return [*others[:place], *behind, *others[place:]]
