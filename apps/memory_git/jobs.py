@@ -1,8 +1,10 @@
 """What django-q2 calls by dotted path, and what the keeper asks for. May run twice, may be killed anywhere."""
 
 import logging
+import threading
 
 from django.conf import settings
+from django.db import connection
 
 from apps.base.bells import ring
 from apps.base.errors import MemRelayError
@@ -14,11 +16,12 @@ from apps.memory_git.committing import commit_root, roots_waiting
 from apps.memory_git.deeds import deeds_waiting, run_deed
 from apps.memory_git.maintenance import grown, maintain
 from apps.memory_git.models import MemoryRepository
-from apps.memory_git.pushing import push
+from apps.memory_git.pushing import push_or_wait
 from apps.memory_git.switch import is_enabled
 
 WORK = "apps.memory_git.jobs.work"
 SLOT = "git"
+LOOK_SECONDS = 0.3  # While something is pushed, commits are looked for this often.
 logger = logging.getLogger(__name__)
 
 
@@ -26,22 +29,42 @@ def work() -> None:
     """Do what waits, in the slot for Git; without a free one the keeper rings again (L-28)."""
     with slot(SLOT) as held:
         if held is not None:
-            work_here()
+            work_here(beside=True)
 
 
-def work_here() -> None:
-    """Deeds first: what they change, commits come after. A push comes last, and one at a time: it waits for a network."""
+def work_here(*, beside: bool = False) -> None:
+    """Deeds first: what they change, commits come after; then pushes, one at a time.
+
+    ``beside``: a push has a thread of its own, so that a slow network holds up no commit. A deed waits for its end.
+    """
+    pushing: threading.Thread | None = None
     while True:
+        is_pushing = pushing is not None and pushing.is_alive()
         if waiting := deeds_waiting():
+            if pushing is not None:
+                pushing.join()
             run_deed(waiting[0])
         elif any([commit_root(root) for root in _roots()]):
             continue
+        elif pushing is not None and is_pushing:
+            pushing.join(LOOK_SECONDS)
         elif behind := due():
-            push(behind[0])
+            if beside:
+                pushing = threading.Thread(target=_push_beside, args=(behind[0],), name="git push")
+                pushing.start()
+            else:
+                push_or_wait(behind[0])
         elif large := grown():
             maintain_or_wait(large)
         else:
             return
+
+
+def _push_beside(repository_id: str) -> None:
+    try:
+        push_or_wait(repository_id)
+    finally:
+        connection.close()  # The thread's own.
 
 
 def maintain_or_wait(repository: MemoryRepository) -> None:

@@ -83,6 +83,16 @@ def push(repository_id: str, *, seconds: float = WORKER_SECONDS) -> bool:
     return True
 
 
+def push_or_wait(repository_id: str) -> None:
+    """A push by the worker. A defect is told in the log and puts this repository off; it stops neither commits nor others."""
+    try:
+        push(repository_id)
+    except Exception:
+        logger.exception("The push of the repository %s failed.", repository_id)
+        again = clock.now() + timedelta(seconds=LONGEST_PAUSE)
+        MemoryRepository.objects.filter(pk=repository_id).update(next_push_at=again)
+
+
 def _brought(repository: MemoryRepository, connection: GitConnection, seconds: float) -> Pushed:
     remote, ref = remote_of(repository, connection, seconds=seconds), f"refs/heads/{repository.branch}".encode()
     head, position = repository.head, repository.position
