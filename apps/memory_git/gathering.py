@@ -16,13 +16,16 @@ from apps.memory_git.roots import root_of
 
 CHUNK = 300
 GONE = (DocumentVersion.DELETED,)
+# One look into the index for each document; a join would read every version that the repository has.
 _NEWEST = """
-    SELECT v.stable_id, v.revision, v.scope_key, v.path, v.change, v.blob FROM memory_git_documentversion v
-    JOIN (
-        SELECT stable_id, max(revision * 1000000000 + commit_id) AS newest FROM memory_git_documentversion
-        WHERE repository_id = %s AND stable_id IN ({marks}) GROUP BY stable_id
-    ) n ON n.stable_id = v.stable_id AND v.revision * 1000000000 + v.commit_id = n.newest
-    WHERE v.repository_id = %s
+    SELECT stable_id, revision, scope_key, path, change, blob FROM memory_git_documentversion
+    WHERE id IN (
+        SELECT (
+            SELECT id FROM memory_git_documentversion
+            WHERE repository_id = %s AND stable_id = asked.column1
+            ORDER BY revision DESC, commit_id DESC LIMIT 1
+        ) FROM (VALUES {marks}) AS asked
+    )
 """
 
 
@@ -115,9 +118,9 @@ def held_by(repository: MemoryRepository, stable_ids: Sequence[str]) -> dict[str
     found: dict[str, Held] = {}
     for start in range(0, len(stable_ids), CHUNK):
         part = stable_ids[start : start + CHUNK]
-        statement = _NEWEST.format(marks=", ".join(["%s"] * len(part)))
+        statement = _NEWEST.format(marks=", ".join(["(%s)"] * len(part)))
         with connection.cursor() as cursor:
-            cursor.execute(statement, [repository.pk, *part, repository.pk])
+            cursor.execute(statement, [repository.pk, *part])
             for stable_id, revision, scope_key, path, change, blob in cursor.fetchall():
                 found[stable_id] = Held(revision, scope_key, path, "" if change in GONE else blob)
     return found

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,13 @@ from apps.base.transactions import outside_transactions
 from apps.memory_git import local
 from apps.memory_git.committing import sound
 from apps.memory_git.errors import RepositoryBroken
-from apps.memory_git.models import GitDeed, MemoryRepository
+from apps.memory_git.models import GitDeed, GitSyncJob, JobState, MemoryRepository
 from apps.memory_git.objects import FOLDER
 from apps.memory_git.repositories import folder_of
 
 LOOSE = 15_000  # Objects written since the last time: about 2,000 commits.
 SECONDS = 1800
+KEPT, AT_ONCE = timedelta(days=30), 500
 CHAIN = 50  # So many deltas on each other; reading one undoes them all.
 logger = logging.getLogger(__name__)
 
@@ -58,7 +60,15 @@ def maintain(repository: MemoryRepository) -> dict[str, Any]:
                 pack(repo, repository.branch)
         after = size_of(folder / local.GIT)
     MemoryRepository.objects.filter(pk=repository.pk).update(loose=F("loose") - seen, maintained_at=clock.now())
+    _forget_old_jobs(repository)
     return {"bytes_before": before, "bytes_after": after, "with_git": bool(program)}
+
+
+def _forget_old_jobs(repository: MemoryRepository) -> None:
+    """What the outbox had to do long ago; the commits' own rows stay."""
+    over = GitSyncJob.objects.filter(repository=repository, state__in=(JobState.COMPLETED, JobState.CANCELLED))
+    while ids := list(over.filter(finished_at__lt=clock.now() - KEPT).values_list("pk", flat=True)[:AT_ONCE]):
+        GitSyncJob.objects.filter(pk__in=ids).delete()
 
 
 def _gc(program: str, folder: Path, repository: MemoryRepository) -> None:

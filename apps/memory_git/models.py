@@ -182,16 +182,8 @@ class GitSyncJob(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["operation", "root"], name="git_one_job_an_operation")]
         indexes = [
-            models.Index(
-                fields=["root", "id"],
-                condition=Q(state__in=["pending", "committing", "failed"]),
-                name="git_job_to_commit",
-            ),
-            models.Index(
-                fields=["repository", "id"],
-                condition=Q(state__in=["pushing", "waiting_remote"]),
-                name="git_job_to_push",
-            ),
+            models.Index(fields=["state", "root"], name="git_job_to_commit"),
+            models.Index(fields=["repository", "state"], name="git_job_to_push"),
         ]
 
     def __str__(self) -> str:
