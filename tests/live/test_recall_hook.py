@@ -3,11 +3,14 @@
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -68,6 +71,13 @@ class Person:
         return json.loads(done.stdout) if done.stdout else None
 
 
+@pytest.fixture(scope="module")
+def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+    """One for this file, that has more time for recall than a message waits: the machine may be busy."""
+    with LiveServer(tmp_path_factory.mktemp("server"), recall_milliseconds=3_000) as live:
+        yield live
+
+
 @pytest.fixture
 def person(shared_server: LiveServer, tmp_path: Path) -> Person:
     made = Person(tmp_path, shared_server)
@@ -89,6 +99,26 @@ def test_a_prompt_recalls_once_and_again_after_a_compaction(person: Person) -> N
     assert person.fire("PreCompact", session_id="s1", trigger="manual") is None
     assert person.fire("UserPromptSubmit", session_id="s1", prompt=QUESTION) is not None
     assert person.fire("Stop", session_id="s1", stop_hook_active=False) is None
+
+
+def test_a_store_that_somebody_holds_makes_recall_silent_and_not_slow(
+    person: Person, shared_server: LiveServer
+) -> None:
+    """Row 23: the one writer is busy for longer than a message may wait."""
+    database = shared_server.data / "memrelay" / "db" / "memrelay.sqlite3"
+    sent = json.dumps({"message": QUESTION, "session_id": "held"}).encode()
+    headers = {"Authorization": f"Bearer {shared_server.token}", "Content-Type": "application/json"}
+    request = urllib.request.Request(f"{shared_server.url}/api/v1/recall", sent, headers)
+    with closing(sqlite3.connect(database, isolation_level=None)) as holder:
+        holder.execute("BEGIN IMMEDIATE")
+        started = time.monotonic()
+        with urllib.request.urlopen(request, timeout=20) as response:
+            answer = json.load(response)
+        assert time.monotonic() - started < 10  # SQLite alone would wait for 20.
+        assert (answer["block"], answer["silence"]) in (("", "STORE_BUSY"), ("", "OUT_OF_TIME"))
+        holder.execute("ROLLBACK")
+    assert "Recall stayed silent" in shared_server.log() and QUESTION not in shared_server.log()
+    assert person.fire("UserPromptSubmit", session_id="held", prompt=QUESTION) is not None
 
 
 @pytest.fixture
