@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from django.db.models import F, Q, QuerySet
+from django.utils.translation import gettext_lazy as _
 from dulwich.errors import FileFormatException, ObjectMissing
 from dulwich.objects import Commit
 from dulwich.repo import Repo
@@ -113,9 +114,7 @@ def sound(repository: MemoryRepository) -> Iterator[None]:
         raise RepositoryLocked(name=repository.name) from None
     except (KeyError, ValueError, ObjectMissing, FileFormatException, zlib.error) as damage:
         logger.exception("The repository %s is damaged.", repository.name)
-        raise RepositoryBroken(
-            name=repository.name, problem=f"an object is missing or damaged ({type(damage).__name__})"
-        ) from None
+        raise RepositoryBroken(name=repository.name, problem=_("an object is missing or damaged")) from damage
 
 
 @dataclass
@@ -171,7 +170,7 @@ class Making:
             found.append(commit)
             at = bytes(commit.parents[0]) if commit.parents else None
         if at != head:
-            raise RepositoryBroken(name=self.repository.name, problem="its history was changed by another program")
+            raise RepositoryBroken(name=self.repository.name, problem=_("its history was changed by another program"))
         return found[::-1]
 
     def commit(self, deed: Deed) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from django.utils.translation import gettext_lazy as _
 from dulwich.errors import NotGitRepository
 from dulwich.file import FileLocked
 from dulwich.ignore import IgnoreFilterManager
@@ -106,7 +107,7 @@ def opened(folder: Path) -> Iterator[Repo]:
     try:
         repo = Repo(folder)
     except NotGitRepository:
-        raise RepositoryBroken(name=folder.name, problem="there is no repository any more") from None
+        raise RepositoryBroken(name=folder.name, problem=_("there is no repository any more")) from None
     try:
         yield repo
     finally:
@@ -117,7 +118,7 @@ def opened(folder: Path) -> Iterator[Repo]:
 def locked(folder: Path, *, timeout: float = LOCK_SECONDS) -> Iterator[None]:
     """The repository's own lock: after the scope's, before the transaction. Raises ``LockTaken``, ``RepositoryBroken``."""
     if not exists(folder):
-        raise RepositoryBroken(name=folder.name, problem="there is no repository any more")
+        raise RepositoryBroken(name=folder.name, problem=_("there is no repository any more"))
     with file_lock(folder / GIT / LOCK, timeout=timeout):
         yield
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from django.db.models import F
+from django.utils.translation import gettext_lazy as _
 from dulwich.object_store import DiskObjectStore
 from dulwich.objects import Commit, ObjectID, Tree
 from dulwich.pack import UnpackedObject, deltas_from_sorted_objects, full_unpacked_object, write_pack_data
@@ -92,10 +93,10 @@ def _gc(program: str, folder: Path, repository: MemoryRepository) -> None:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise RepositoryBroken(name=repository.name, problem="packing it took too long") from None
+        raise RepositoryBroken(name=repository.name, problem=_("packing it took too long")) from None
     if done.returncode:
         logger.error("git gc of %s failed: %s", repository.name, done.stderr[-500:].decode("utf-8", "replace"))
-        raise RepositoryBroken(name=repository.name, problem="git cannot pack it")
+        raise RepositoryBroken(name=repository.name, problem=_("git cannot pack it"))
 
 
 def pack(repo: Repo, branch: str) -> None:

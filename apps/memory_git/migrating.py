@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.utils.translation import gettext_lazy as _
 
 from apps.base import clock
 from apps.base.faults import fault
@@ -162,7 +163,7 @@ def _check(plan: Plan, one: Planned, target: Target) -> None:
                 before = _in(objects, tree, prefix_in(source.root, scope_key))
                 after = _in(target.staging, target.tree, prefix_in(one.root, scope_key))
                 if before != after:
-                    raise RepositoryBroken(name=one.name, problem="the new history does not end with what is there")
+                    raise RepositoryBroken(name=one.name, problem=_("the new history does not end with what is there"))
 
 
 def _in(objects: Any, tree: bytes | None, prefix: str) -> dict[bytes, tuple[int, bytes]]:

@@ -7,9 +7,10 @@ What is in order comes back as documents with their ids.
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
 from dulwich.index import validate_path_element_hfs, validate_path_element_ntfs
 from dulwich.object_store import BaseObjectStore
 from dulwich.objects import ObjectID, parse_tree
@@ -31,31 +32,31 @@ WINDOWS = frozenset(
 OURS = frozenset([".gitignore", ".gitattributes", SCOPE_FILE])
 
 
-class Problem(StrEnum):
-    """What can be wrong with a tree."""
+class Problem(models.TextChoices):
+    """What can be wrong with a tree: a word for programs, and one for people."""
 
-    BAD_NAME = "a name that leads out of its folder"
-    DOTGIT = "a name that stands for .git"
-    NOT_UTF8 = "a name that is no UTF-8"
-    NAME_TOO_LONG = "a name that is too long"
-    CONTROL_CHARACTER = "a control character in a name"
-    TRAILING_DOT_OR_SPACE = "a name that ends with a dot or a space"
-    WINDOWS_NAME = "a name that Windows reserves"
-    SUBMODULE = "a submodule"
-    SYMLINK = "a symbolic link"
-    BAD_MODE = "an entry that is neither file nor folder"
-    CASE_TWINS = "two names that are one on other systems"
-    TOO_DEEP = "folders inside each other too deeply"
-    TOO_MANY_ENTRIES = "too many entries"
-    PATH_TOO_LONG = "a path that is too long"
-    TOO_LARGE = "a file that is too large"
-    TREE_TOO_LARGE = "more bytes than are let in"
-    DAMAGED = "an object that is missing or damaged"
-    NOT_TEXT = "a document that is no UTF-8"
-    BROKEN_FRONTMATTER = "frontmatter that cannot be read"
-    NO_ID = "a document without a usable stable_id"
-    DUPLICATE_ID = "a stable_id that two documents have"
-    WRONG_MODE = "a layout of the other strategy"
+    BAD_NAME = "bad_name", _("a name that leads out of its folder")
+    DOTGIT = "dotgit", _("a name that stands for .git")
+    NOT_UTF8 = "not_utf8", _("a name that is no UTF-8")
+    NAME_TOO_LONG = "name_too_long", _("a name that is too long")
+    CONTROL_CHARACTER = "control_character", _("a control character in a name")
+    TRAILING_DOT_OR_SPACE = "trailing_dot_or_space", _("a name that ends with a dot or a space")
+    WINDOWS_NAME = "windows_name", _("a name that Windows reserves")
+    SUBMODULE = "submodule", _("a submodule")
+    SYMLINK = "symlink", _("a symbolic link")
+    BAD_MODE = "bad_mode", _("an entry that is neither file nor folder")
+    CASE_TWINS = "case_twins", _("two names that are one on other systems")
+    TOO_DEEP = "too_deep", _("folders inside each other too deeply")
+    TOO_MANY_ENTRIES = "too_many_entries", _("too many entries")
+    PATH_TOO_LONG = "path_too_long", _("a path that is too long")
+    TOO_LARGE = "too_large", _("a file that is too large")
+    TREE_TOO_LARGE = "tree_too_large", _("more bytes than are let in")
+    DAMAGED = "damaged", _("an object that is missing or damaged")
+    NOT_TEXT = "not_text", _("a document that is no UTF-8")
+    BROKEN_FRONTMATTER = "broken_frontmatter", _("frontmatter that cannot be read")
+    NO_ID = "no_id", _("a document without a usable stable_id")
+    DUPLICATE_ID = "duplicate_id", _("a stable_id that two documents have")
+    WRONG_MODE = "wrong_mode", _("a layout of the other strategy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,10 @@ class Tree:
     ignored: list[str] = field(default_factory=list)  # Files that are no documents and none of ours: left alone.
 
 
+def unsafe(problem: Problem, path: str) -> UnsafeTree:
+    return UnsafeTree(problem=problem.label, what=problem.value, path=path)
+
+
 @outside_transactions
 def entries_of(store: BaseObjectStore, tree: bytes) -> list[Entry]:
     """Every file of a raw tree. Raises ``UnsafeTree`` at the first thing that must not be."""
@@ -110,10 +115,10 @@ def validated(store: BaseObjectStore, tree: bytes, *, scope_key: str = "", stric
             continue
         document = _document(walk.content(entry), entry, scope, path, strict)
         if (twin := seen.setdefault(document.stable_id, entry.path)) != entry.path:
-            raise UnsafeTree(problem=Problem.DUPLICATE_ID.value, path=f"{twin}, {entry.path}")
+            raise unsafe(Problem.DUPLICATE_ID, f"{twin}, {entry.path}")
         found.documents.append(document)
     if not scope_key and not found.documents and any(path.endswith(".md") for path in found.ignored):
-        raise UnsafeTree(problem=Problem.WRONG_MODE.value, path=next(iter(found.ignored)))
+        raise unsafe(Problem.WRONG_MODE, next(iter(found.ignored)))
     return found
 
 
@@ -133,12 +138,12 @@ def _document(content: bytes, entry: Entry, scope_key: str, path: str, strict: b
     try:
         _parts, metadata = frontmatter.parse(content)
     except frontmatter.NotUtf8:
-        raise UnsafeTree(problem=Problem.NOT_TEXT.value, path=entry.path) from None
+        raise unsafe(Problem.NOT_TEXT, entry.path) from None
     if metadata.problems and strict:
-        raise UnsafeTree(problem=Problem.BROKEN_FRONTMATTER.value, path=entry.path)
+        raise unsafe(Problem.BROKEN_FRONTMATTER, entry.path)
     facts = documents.read_facts(content, fallback_title=path.rpartition("/")[2].removesuffix(".md"))
     if not facts.stable_id:
-        raise UnsafeTree(problem=Problem.NO_ID.value, path=entry.path)
+        raise unsafe(Problem.NO_ID, entry.path)
     kind = metadata.text("type")
     resource = kind if kind in ("checkpoint", "curated") else "memory"
     return Document(scope_key, path, entry.blob, facts.stable_id, resource, facts.title)
@@ -154,7 +159,7 @@ class _Walk:
         while waiting:
             sha, base, depth = waiting.pop()
             if depth > DEEPEST:
-                raise UnsafeTree(problem=Problem.TOO_DEEP.value, path=base)
+                raise unsafe(Problem.TOO_DEEP, base)
             for name, mode, child in self._folder(sha, base):
                 path = f"{base}{name}"
                 if mode == FOLDER:
@@ -163,37 +168,37 @@ class _Walk:
                     yield Entry(path, child)
                 else:
                     problem = {SUBMODULE: Problem.SUBMODULE, SYMLINK: Problem.SYMLINK}.get(mode, Problem.BAD_MODE)
-                    raise UnsafeTree(problem=problem.value, path=path)
+                    raise unsafe(problem, path)
 
     def content(self, entry: Entry) -> bytes:
         """A blob's bytes, within the bounds of a document and of all of them."""
         kind, content = self._raw(entry.blob, entry.path)
         if kind != BLOB:
-            raise UnsafeTree(problem=Problem.DAMAGED.value, path=entry.path)
+            raise unsafe(Problem.DAMAGED, entry.path)
         self.total += len(content)
         if len(content) > settings.IMPORT_FILE_BYTES:
-            raise UnsafeTree(problem=Problem.TOO_LARGE.value, path=entry.path)
+            raise unsafe(Problem.TOO_LARGE, entry.path)
         if self.total > LARGEST_TOTAL:
-            raise UnsafeTree(problem=Problem.TREE_TOO_LARGE.value, path=entry.path)
+            raise unsafe(Problem.TREE_TOO_LARGE, entry.path)
         return content
 
     def _folder(self, sha: bytes, base: str) -> Iterator[tuple[str, int, bytes]]:
         kind, raw = self._raw(sha, base)
         if kind != TREE or len(raw) > LARGEST_TREE:
-            raise UnsafeTree(problem=Problem.DAMAGED.value, path=base or "/")
+            raise unsafe(Problem.DAMAGED, base or "/")
         folded: dict[str, str] = {}
         for raw_name, mode, child in self._parsed(raw, base):
             self.count += 1
             if self.count > MOST_ENTRIES:
-                raise UnsafeTree(problem=Problem.TOO_MANY_ENTRIES.value, path=base or "/")
+                raise unsafe(Problem.TOO_MANY_ENTRIES, base or "/")
             shown = f"{base}{raw_name.decode('utf-8', 'backslashreplace')}"
             if (problem := problem_of(raw_name)) is not None:
-                raise UnsafeTree(problem=problem.value, path=shown)
+                raise unsafe(problem, shown)
             if len(shown.encode()) > LONGEST_PATH:
-                raise UnsafeTree(problem=Problem.PATH_TOO_LONG.value, path=shown[:200])
+                raise unsafe(Problem.PATH_TOO_LONG, shown[:200])
             name = raw_name.decode()
             if (twin := folded.setdefault(unicodedata.normalize("NFC", name).casefold(), name)) != name:
-                raise UnsafeTree(problem=Problem.CASE_TWINS.value, path=f"{base}{twin}, {shown}")
+                raise unsafe(Problem.CASE_TWINS, f"{base}{twin}, {shown}")
             yield name, mode, child
 
     def _parsed(self, raw: bytes, base: str) -> list[tuple[bytes, int, bytes]]:
@@ -202,16 +207,16 @@ class _Walk:
         except (
             Exception
         ) as error:  # dulwich raises many kinds, its Rust part others: a tree that does not parse is one thing.
-            raise UnsafeTree(problem=Problem.DAMAGED.value, path=base or "/") from error
+            raise unsafe(Problem.DAMAGED, base or "/") from error
         if len({name for name, _mode, _sha in entries}) != len(entries):
-            raise UnsafeTree(problem=Problem.CASE_TWINS.value, path=base or "/")
+            raise unsafe(Problem.CASE_TWINS, base or "/")
         return entries
 
     def _raw(self, sha: bytes, path: str) -> tuple[int, bytes]:
         try:
             return self.store.get_raw(ObjectID(sha))
         except (KeyError, ValueError):
-            raise UnsafeTree(problem=Problem.DAMAGED.value, path=path or "/") from None
+            raise unsafe(Problem.DAMAGED, path or "/") from None
 
 
 def problem_of(name: bytes) -> Problem | None:

@@ -67,7 +67,7 @@ def test_a_name_that_must_not_be_is_refused(store, name: bytes, problem: Problem
 def refused(store, tree: bytes, problem: Problem) -> UnsafeTree:
     with pytest.raises(UnsafeTree) as caught:
         validated(store, tree, scope_key="global/shared")
-    assert caught.value.facts["problem"] == problem.value and caught.value.facts["path"]
+    assert caught.value.facts["what"] == problem.value and caught.value.facts["path"]
     return caught.value
 
 
@@ -108,4 +108,4 @@ def test_a_tree_of_the_other_strategy_is_told(store) -> None:
     inner = tree_of(store, (b"good.md", FILE, blob(store, GOOD)))
     with pytest.raises(UnsafeTree) as caught:
         validated(store, tree_of(store, (b"memories", FOLDER, inner)))
-    assert caught.value.facts["problem"] == Problem.WRONG_MODE.value
+    assert caught.value.facts["what"] == Problem.WRONG_MODE.value
