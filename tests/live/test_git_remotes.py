@@ -21,6 +21,7 @@ from apps.memory_git.remotes.access import Access
 from apps.memory_git.remotes.addresses import parse
 from apps.memory_git.remotes.client import Lease, Remote
 from apps.memory_git.remotes.probing import probe
+from tests.doubles.connect_proxy import ConnectProxy
 from tests.doubles.git_servers import PASSPHRASE, TOKEN, USER, GitServers
 from tests.live.server import PROJECT
 from tests.memory_git.remotes.made import MAIN, bare, commit, repository
@@ -277,3 +278,19 @@ def test_acc_041_an_empty_data_folder_is_filled_from_the_remote_by_a_command(
     again = subprocess.run(command, input=given, capture_output=True, text=True, env=environment, timeout=120)
     assert again.returncode != 0
     assert "has a database" in again.stderr
+
+
+def test_a_proxy_leads_to_the_server_and_its_refusal_is_told_as_such(servers: GitServers, ours: Repo):
+    path = servers.create("proxied.git")
+    address = parse(servers.https_url("proxied.git"))
+    with ConnectProxy() as proxy:
+        access = replace(with_token(servers), proxy=proxy.url())
+        made = commit(ours, {"a.md": "one\n"})
+        Remote(address, access).push(ours, Lease(MAIN, None, made))
+        assert servers.git("rev-parse", "main", at=path) == made.decode()
+        assert set(proxy.tunnels) == {f"localhost:{servers.https}"}
+        with pytest.raises(failures.ProxyFailed) as refused:
+            Remote(address, replace(access, proxy=proxy.url("wrong-proxy-pass"))).refs()
+        assert "wrong-proxy-pass" not in str(refused.value)
+    with pytest.raises(failures.ProxyFailed):
+        Remote(address, access).refs()
