@@ -115,7 +115,7 @@ OPTIONS = [
     Option(
         "MEMRELAY_SEARCH_TEXT_WEIGHT",
         float,
-        16.0,
+        24.0,
         "How much words count beside meaning in hybrid search. More finds exact wordings, less finds paraphrases.",
         "Search",
     ),
@@ -129,7 +129,7 @@ OPTIONS = [
     Option(
         "MEMRELAY_SEARCH_MEANING_FLOOR",
         float,
-        2.0,
+        1.5,
         "What holds none of the words must be so near in meaning, in standard deviations above the average text.",
         "Search",
     ),

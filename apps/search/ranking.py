@@ -22,7 +22,7 @@ FIRST = {Match.TITLE: 2, Match.IN_A_ROW: 1, Match.CODE: 1}
 class Weights:
     """``text`` weighs words against meaning; ``threads`` scales what is borrowed, 0 turns it off."""
 
-    text: float = 16.0
+    text: float = 24.0
     threads: float = 1.0
 
 
