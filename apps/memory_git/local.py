@@ -34,8 +34,8 @@ LOCK_SECONDS = 30.0
 LOCKED_FILES = ("HEAD.lock", "packed-refs.lock", "index.lock", "config.lock")
 IGNORED = b"""\
 # Written by MemRelay: only Markdown and its manifests belong in here.
-.memrelay/*
-!.memrelay/scope.json
+**/.memrelay/*
+!**/.memrelay/scope.json
 .memrelay-git-*
 *.sqlite3*
 *.db

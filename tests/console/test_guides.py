@@ -7,7 +7,7 @@ import pytest
 from django.conf import settings
 
 PROJECT = Path(settings.PROJECT_FOLDER)
-TWINS = ["README", "docs/guide", "docs/operating", "docs/recall"]
+TWINS = ["README", "docs/guide", "docs/memory-git", "docs/operating", "docs/recall"]
 PICTURE_BYTES = 150_000
 SHAPES = {
     "headings": r"^#+ ",

@@ -193,6 +193,8 @@ def test_line_ends_are_the_same_on_every_system(memory_git: Git, save: Saving, t
     clone = tmp_path / "clone"
     assert git(clone, "-c", "core.autocrlf=true", "status", "--porcelain") == ""
     assert all(b"\r" not in file.read_bytes() for file in clone.rglob("*.md"))
+    memory_git.run("reset", "-q")
+    assert memory_git.run("status", "--porcelain") == ""
     windows = next(Path(settings.MEMORIES_FOLDER).rglob("windows.md"))
     assert b"\r\n" in windows.read_bytes()
 
