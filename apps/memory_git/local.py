@@ -28,6 +28,7 @@ from apps.memory_git.objects import Identity, Staging
 
 GIT = ".git"
 LOCK = "memrelay.lock"
+MOVING, AT_REST = b"1", b"0"  # What stands in it.
 BUILDING = ".memrelay-git-"
 STALE_SECONDS = 60.0
 LOCK_SECONDS = 30.0
@@ -144,9 +145,9 @@ def move_branch(repo: Repo, branch: str, old: bytes | None, new: bytes, who: Ide
     """
     control = Path(repo.controldir())
     mark = control / LOCK
-    if mark.stat().st_size:
+    if mark.read_bytes() == MOVING:
         _unlock(control, branch, older_than=0)
-    mark.write_bytes(b"moving the branch")
+    _set(mark, MOVING)
     fault("git-before-ref")
     line = message.splitlines()[0].encode()
     try:
@@ -156,10 +157,19 @@ def move_branch(repo: Repo, branch: str, old: bytes | None, new: bytes, who: Ide
             raise RepositoryLocked(name=Path(repo.path).name) from None
         moved = _moved(repo, branch, old, new, who, line)
     finally:
-        os.truncate(mark, 0)
+        _set(mark, AT_REST)
     if not moved:
         raise RepositoryLocked(name=Path(repo.path).name)
     fault("git-after-ref")
+
+
+def _set(mark: Path, content: bytes) -> None:
+    """Of one length always: the file system has nothing to note but the byte."""
+    descriptor = os.open(mark, os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        os.pwrite(descriptor, content, 0)
+    finally:
+        os.close(descriptor)
 
 
 def _moved(repo: Repo, branch: str, old: bytes | None, new: bytes, who: Identity, line: bytes) -> bool:

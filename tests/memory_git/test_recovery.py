@@ -56,7 +56,7 @@ def test_git_locks_of_a_killed_process_are_removed_and_those_of_others_respected
     lock = control / "refs" / "heads" / "main.lock"
 
     lock.touch()
-    (control / local.LOCK).write_bytes(b"moving the branch")  # A worker of ours died in there.
+    (control / local.LOCK).write_bytes(local.MOVING)  # A worker of ours died in there.
     save("One")
     memory_git.work()
     assert memory_git.subjects()[-1] == "Save One" and not lock.exists()
