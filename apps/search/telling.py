@@ -7,9 +7,7 @@ import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from django.db import connection
-from django.db.backends.utils import CursorWrapper
-
+from apps.base.rows import fetched
 from apps.base.text import fold
 from apps.search.expressions import COMMON, COMMON_CHARACTERS
 from apps.search.stems import stem
@@ -18,7 +16,7 @@ from apps.search.tokens import segment
 COUNTED_TO = 256  # A word of more documents than this tells little.
 ROWS_LOOKED_AT = 64
 WORDS_COUNTED = 4  # Of one text, at most.
-WORDS_ASKED = 4
+WORDS_ASKED = 3
 REMEMBERED = 50_000
 RARE_SECONDS, COMMON_SECONDS = 60, 600
 
@@ -57,13 +55,10 @@ def _may_tell(word: str) -> bool:
 
 def lookalikes(words: Iterable[str], scope_keys: Collection[str], *, limit: int) -> list[Lookalike]:
     """Active memories of these scopes that hold the rarest of the words, the newest first."""
-    with connection.cursor() as cursor:
-        expression = _expression(_by_rarity(cursor, words))
-        if not expression:
-            return []
-        asked = _NEWEST.format(marks=", ".join(["%s"] * len(scope_keys)))
-        cursor.execute(asked, [expression, *scope_keys, limit])
-        rows = cursor.fetchall()
+    expression = _expression(_by_rarity(words))
+    if not expression:
+        return []
+    rows = fetched(_NEWEST.format(marks=", ".join(["%s"] * len(scope_keys))), [expression, *scope_keys, limit])
     return [
         Lookalike(key, stable_id, frozenset([*filter(_may_tell, title.split()), *filter(None, tags.split("\n"))]))
         for key, stable_id, title, tags in rows
@@ -78,9 +73,8 @@ def head_of(title: str, tags: Iterable[str]) -> frozenset[str]:
 def bodies(document_ids: Sequence[int]) -> dict[int, list[str]]:
     """The words of documents' texts, as the index holds them."""
     marks = ", ".join(["%s"] * len(document_ids))
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT rowid, body FROM search_text WHERE rowid IN ({marks})", document_ids)  # noqa: S608
-        return {key: body.split() for key, body in cursor.fetchall()}
+    rows = fetched(f"SELECT rowid, body FROM search_text WHERE rowid IN ({marks})", document_ids)  # noqa: S608
+    return {key: body.split() for key, body in rows}
 
 
 def forget() -> None:
@@ -103,7 +97,7 @@ def _expression(counted: Sequence[tuple[int, str]]) -> str:
     return f"{rarest} AND ({' OR '.join(others)})" if others else rarest
 
 
-def _by_rarity(cursor: CursorWrapper, words: Iterable[str]) -> list[tuple[int, str]]:
+def _by_rarity(words: Iterable[str]) -> list[tuple[int, str]]:
     """The words that others have and not too many, the rarest first."""
     now = time.monotonic()
     counts: dict[str, int] = {}
@@ -115,14 +109,14 @@ def _by_rarity(cursor: CursorWrapper, words: Iterable[str]) -> list[tuple[int, s
         elif len(unknown) < WORDS_COUNTED:
             unknown.append(word)
     if unknown:
-        counts |= _count(cursor, unknown, now)
+        counts |= _count(unknown, now)
     return sorted((count, word) for word, count in counts.items() if 0 < count <= COUNTED_TO)
 
 
-def _count(cursor: CursorWrapper, words: Sequence[str], now: float) -> dict[str, int]:
+def _count(words: Sequence[str], now: float) -> dict[str, int]:
     values = [value for word in words for value in (f'"{word}"', COUNTED_TO + 1)]
-    cursor.execute("SELECT " + ", ".join([_COUNT] * len(words)), values)
-    counts = dict(zip(words, cursor.fetchone(), strict=True))
+    [found] = fetched("SELECT " + ", ".join([_COUNT] * len(words)), values)
+    counts = dict(zip(words, found, strict=True))
     if len(_counted) > REMEMBERED:
         _counted.clear()
     for word, count in counts.items():

@@ -3,10 +3,13 @@
 from typing import Any
 
 import pytest
+from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from apps.base import clock
-from apps.base.rows import insert_rows, rows_where
-from apps.memories.models import LogicalOperation, Memory, MemoryTag, Scope, ScopeCommit
+from apps.base.rows import fetched, insert_rows, new_row, rows_where
+from apps.memories.models import Alias, LogicalOperation, Memory, MemoryTag, Scope, ScopeCommit
+from tests.world import World
 
 pytestmark = pytest.mark.django_db
 
@@ -68,3 +71,31 @@ def test_keys_of_rows_inserted_just_before_are_followed_and_kept_at_hand(django_
     assert (commit.operation_id, tag.memory_id) == ("op_1", first.pk)
     with django_assert_num_queries(0):
         assert tag.memory is first
+
+
+def test_plain_statements_see_what_a_cursor_sees_and_are_heard_by_who_listens(world: World) -> None:
+    world.workspace  # noqa: B018 - made here
+    statement = "SELECT id, slug FROM workspaces_project WHERE id = %s"
+    plain = fetched(statement, [world.workspace.pk])
+    with CaptureQueriesContext(connection) as heard:
+        assert fetched(statement, [world.workspace.pk]) == plain == [(world.workspace.pk, world.workspace.slug)]
+    assert len(heard) == 1
+    assert fetched(statement, ["nobody"]) == []
+
+
+def test_a_broken_rule_of_the_database_is_djangos_error(world: World) -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        fetched("INSERT INTO memories_scope (key, version) VALUES (%s, %s)", ["nowhere", 0])
+
+
+def test_a_row_made_in_short_is_the_row_made_at_length() -> None:
+    scope = Scope(key="global/shared")
+    values = {"scope": scope, "slug_key": "x"}
+    assert new_row(Alias, **values).__dict__.keys() == Alias(**values).__dict__.keys()
+    short, long = new_row(Memory, scope=scope, title="Tea"), Memory(scope=scope, title="Tea")
+    assert {k: v for k, v in short.__dict__.items() if k != "_state"} == {
+        k: v for k, v in long.__dict__.items() if k != "_state"
+    }
+    assert short.scope is scope and short.tags is not new_row(Memory).tags
+    with pytest.raises(TypeError):
+        new_row(Memory, nonsense=1)

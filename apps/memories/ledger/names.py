@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import connection
 
-from apps.base.rows import new_row
+from apps.base.rows import fetched, new_row
 from apps.memories.models import Scope
 from apps.workspaces.errors import WorkspaceArchived, WorkspaceDeleted
 
@@ -83,10 +83,8 @@ def folder_number(scope_key: str, base: str, limit: int) -> int:
 
 
 def _one(statement: str, *values: str | int) -> tuple[Any, ...] | None:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        row: tuple[Any, ...] | None = cursor.fetchone()
-    return row
+    found = fetched(statement, values)
+    return found[0] if found else None
 
 
 def _is(statement: str, *values: str | int) -> bool:

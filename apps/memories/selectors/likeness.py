@@ -8,9 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db import connection
-
-from apps.base.rows import rows_where
+from apps.base.rows import fetched, rows_where
 from apps.memories.documents import text_key
 from apps.memories.doors import memory_for, scopes_around
 from apps.memories.models import Memory
@@ -22,7 +20,7 @@ from apps.search.telling import Lookalike, bodies, head_of, lookalikes, said
 from apps.search.tokens import segment
 
 MOST_RELATED = 3
-LOOKED_AT = 12
+LOOKED_AT = 8
 COMPARED = 2  # Texts read and compared in a save; somebody who asks for duplicates only is worth more of them.
 COMPARED_AT_LEISURE = 6
 FEW_WORDS = 3  # A head of fewer words says too little of what the text is about.
@@ -121,9 +119,7 @@ def _known(text: Text, scope_keys: Collection[str], memory_ids: Sequence[str]) -
     """The titles of those memories that are there, and a memory with the very same text."""
     key = text_key(text.body)
     statement = _KNOWN.format(ids=_marks(memory_ids), scopes=_marks(scope_keys))
-    with connection.cursor() as cursor:
-        cursor.execute(statement, [*memory_ids, key, *scope_keys, text.memory_id])
-        rows = cursor.fetchall()
+    rows = fetched(statement, [*memory_ids, key, *scope_keys, text.memory_id])
     same = next((stable_id for stable_id, _title, is_same in rows if is_same and key), None)
     return {stable_id: title for stable_id, title, _is_same in rows}, same
 
