@@ -2,7 +2,7 @@
 
 from ninja import Router
 
-from apps.instance import selectors, services, workspaces_deeds
+from apps.instance import bootstrap, selectors, services, workspaces_deeds
 from apps.operations.rest import route
 
 router = Router(tags=["instance"])
@@ -22,3 +22,4 @@ route(
     workspaces_deeds.usage_profile_delete_preview,
 )
 route(router, "DELETE", "/curation/profiles/{profile_id}", workspaces_deeds.usage_profile_delete)
+route(router, "POST", "/git/repositories/bootstrap", bootstrap.memory_remote_bootstrap, status=202)

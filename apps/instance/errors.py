@@ -24,6 +24,13 @@ class WorkUnderWay(MemRelayError):
     hint = _("Wait until it has ended, or end it with job_stop or curation_cancel.")
 
 
+class InstanceNotEmpty(MemRelayError):
+    code = "INSTANCE_NOT_EMPTY"
+    status = 409
+    sentence = _("A cold start needs an instance without documents, workspaces and Git history, and Memory Git off.")
+    hint = _("For an instance that is in use there are memory_remote_inspect and memory_remote_import.")
+
+
 class DatabaseThere(MemRelayError):
     code = "DATABASE_THERE"
     status = 409

@@ -1,6 +1,6 @@
 """The server as a whole as MCP tools; the first two are resources as well."""
 
-from apps.instance import selectors, services, workspaces_deeds
+from apps.instance import bootstrap, selectors, services, workspaces_deeds
 from apps.operations.mcp import AGENT, FULL, Tool
 
 TOOLS = [
@@ -14,4 +14,5 @@ TOOLS = [
     Tool(workspaces_deeds.project_merge),
     Tool(workspaces_deeds.usage_profile_delete_preview),
     Tool(workspaces_deeds.usage_profile_delete),
+    Tool(bootstrap.memory_remote_bootstrap),
 ]

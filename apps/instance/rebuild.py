@@ -89,7 +89,7 @@ def recreate(told: Told = lambda done, total: None) -> Report:
     caller = Caller.for_system("rebuild")
     with short_transaction():
         for scope in scopes:
-            _make_owner(scope, report)
+            make_owner(scope, report)
         _make_profiles(scopes)
         _lead_on(scopes)
     operation = open_operation(caller, "rebuild", "Rebuilt from the Markdown files.")
@@ -114,7 +114,7 @@ def recreate(told: Told = lambda done, total: None) -> Report:
 # Whom a scope belongs to.
 
 
-def _make_owner(scope: FoundScope, report: Report) -> None:
+def make_owner(scope: FoundScope, report: Report) -> None:
     kind, _, name = scope.key.partition("/")
     if (scope.content or {}).get("ended") and not scope.documents:
         return  # A memory space that was deleted.

@@ -5,7 +5,8 @@ come back by it: the database is made anew from the files afterwards.
 """
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from apps.memory_git.remotes.access import Access
 from apps.memory_git.remotes.addresses import RemoteAddress
 from apps.memory_git.remotes.client import Remote
 from apps.memory_git.roots import prefix_in
-from apps.memory_git.trees import OURS, Entry, entries_of, validated
+from apps.memory_git.trees import OURS, Entry, Tree, entries_of, validated
 
 BY = Identity("MemRelay", "memrelay@localhost")
 
@@ -37,45 +38,68 @@ class Brought:
     ignored: list[str]  # Files of the remote that are no documents: left out.
 
 
-@outside_transactions
-def bring(address: RemoteAddress, access: Access, branch: str) -> Brought:
-    """Fill the empty memories folder. Raises ``FolderNotEmpty``, ``RemoteBranchMissing``, ``UnsafeTree``, ``RemoteFailure``."""
-    memories = Path(settings.MEMORIES_FOLDER)
-    memories.mkdir(parents=True, exist_ok=True)
-    if local.exists(memories) or next(store.markdown_files(memories), None) is not None:
-        raise FolderNotEmpty()
+@dataclass(frozen=True)
+class Fetched:
+    """A remote's newest commit in a staging area, looked at and found in order."""
+
+    staging: Repo
+    tip: bytes
+    tree: Tree
+    entries: list[Entry]
+
+    def content(self, blob: bytes) -> bytes:
+        found = self.staging[ObjectID(blob)]
+        assert isinstance(found, Blob)  # noqa: S101 - the tree was looked at
+        return found.data
+
+
+@contextmanager
+def fetched(address: RemoteAddress, access: Access, branch: str) -> Iterator[Fetched]:
+    """Raises ``RemoteBranchMissing``, ``UnsafeTree``, ``RemoteFailure``. The staging area goes with the block."""
     folder = Path(settings.STATE_FOLDER) / "git-staging" / "bootstrap.git"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    staging = Repo.init_bare(folder)
+    staging, ref = Repo.init_bare(folder), f"refs/heads/{branch}".encode()
     try:
-        return _brought(Remote(address, access), staging, branch, memories)
+        tip = Remote(address, access).fetch(staging, [ref]).get(ref)
+        if tip is None:
+            raise RemoteBranchMissing(branch=branch, url=str(address))
+        commit = staging[ObjectID(tip)]
+        assert isinstance(commit, Commit)  # noqa: S101 - a branch points to one
+        tree = validated(staging.object_store, bytes(commit.tree))
+        yield Fetched(staging, tip, tree, entries_of(staging.object_store, bytes(commit.tree)))
     finally:
         staging.close()
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _brought(remote: Remote, staging: Repo, branch: str, memories: Path) -> Brought:
-    ref = f"refs/heads/{branch}".encode()
-    tip = remote.fetch(staging, [ref]).get(ref)
-    if tip is None:
-        raise RemoteBranchMissing(branch=branch, url=str(remote.address))
-    commit = staging[ObjectID(tip)]
-    assert isinstance(commit, Commit)  # noqa: S101 - a branch points to one
-    tree = validated(staging.object_store, bytes(commit.tree))
-    wanted = {f"{prefix_in('', one.scope_key)}{one.path}" for one in tree.documents}
-    written = [
-        _write(memories, entry, staging)
-        for entry in entries_of(staging.object_store, bytes(commit.tree))
-        if entry.path in wanted or entry.path in OURS or entry.path.endswith(f"/{SCOPE_FILE}")
-    ]
-    store.make_durable(memories, written)
+@outside_transactions
+def bring(address: RemoteAddress, access: Access, branch: str) -> Brought:
+    """Fill the empty memories folder. Raises ``FolderNotEmpty`` and what ``fetched`` raises."""
+    memories = Path(settings.MEMORIES_FOLDER)
+    memories.mkdir(parents=True, exist_ok=True)
+    if local.exists(memories) or next(store.markdown_files(memories), None) is not None:
+        raise FolderNotEmpty()
+    with fetched(address, access, branch) as found:
+        wanted = {f"{prefix_in('', one.scope_key)}{one.path}" for one in found.tree.documents}
+        written = [
+            _write(memories / entry.path, found.content(entry.blob))
+            for entry in found.entries
+            if entry.path in wanted or entry.path in OURS or entry.path.endswith(f"/{SCOPE_FILE}")
+        ]
+        store.make_durable(memories, written)
+        commits = adopt_history(found, branch)
+        return Brought(found.tip.decode(), commits, len(found.tree.documents), found.tree.ignored)
+
+
+def adopt_history(found: Fetched, branch: str) -> int:
+    """The remote's history becomes the local one of a memories folder that has none; answers how many commits it has."""
+    memories = Path(settings.MEMORIES_FOLDER)
     local.make(memories, branch)
     with local.locked(memories), local.opened(memories) as repo:
-        _copy_history(staging, repo, tip)
-        local.move_branch(repo, branch, None, tip, BY, f"Bootstrap from {remote.address}")
-        commits = sum(1 for _entry in repo.get_walker([ObjectID(tip)]))
-    return Brought(tip.decode(), commits, len(tree.documents), tree.ignored)
+        _copy_history(found.staging, repo, found.tip)
+        local.move_branch(repo, branch, None, found.tip, BY, "Bootstrap from a remote")
+        return sum(1 for _entry in repo.get_walker([ObjectID(found.tip)]))
 
 
 def _copy_history(staging: Repo, repo: Repo, tip: bytes) -> None:
@@ -85,12 +109,9 @@ def _copy_history(staging: Repo, repo: Repo, tip: bytes) -> None:
     staging.fetch(repo, determine_wants=everything)
 
 
-def _write(memories: Path, entry: Entry, staging: Repo) -> Path:
+def _write(file: Path, content: bytes) -> Path:
     """Into a folder that was empty a moment ago, at a path that was looked at: nothing can lie in the way."""
-    blob = staging[ObjectID(entry.blob)]
-    assert isinstance(blob, Blob)  # noqa: S101 - the tree was looked at
-    file = memories / entry.path
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("xb") as opened:
-        opened.write(blob.data)
+        opened.write(content)
     return file

@@ -29,6 +29,7 @@ DOINGS: dict[str, str] = {
     "migration": "apps.memory_git.migrating.run",
     "remote_inspect": "apps.memory_git.inspecting.run",
     "remote_import": "apps.memory_git.importing.run",
+    "remote_bootstrap": "apps.instance.bootstrap.run",  # It makes workspaces, too.
 }
 MOST_ATTEMPTS = 5
 PATIENT = frozenset({"baseline", "archive"})  # Nobody waits for the answer, and nobody would ask again.

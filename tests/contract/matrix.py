@@ -59,6 +59,7 @@ ANSWERS = {
     "curation_model_connection_test": "MODEL_NOT_CONFIGURED",
     "curation_model_list": "MODEL_NOT_CONFIGURED",
     "git_connection_test": "GIT_CONNECTION_MISSING",
+    "memory_remote_bootstrap": "GIT_CONNECTION_MISSING",
     "git_job_get": "NOT_FOUND",
     "memory_repository_archive_purge": "NOT_FOUND",
     "memory_repository_commit_get": "NOT_FOUND",
