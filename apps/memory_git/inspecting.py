@@ -111,7 +111,7 @@ def _compared(repository: MemoryRepository, staging: Repo, commit: bytes) -> dic
     try:
         tree = validated(staging.object_store, bytes(_commit(staging, commit).tree), scope_key=repository.scope_key)
     except UnsafeTree as problem:
-        return {"documents": [], "problems": [problem.facts], "compatible": False}
+        return {"documents": [], "problems": [{name: str(value) for name, value in problem.facts.items()}], "compatible": False}
     found = differing(repository, tree.documents)
     listed = [
         {"change": change, "scope": one.scope_key, "path": one.path, "resource_id": one.stable_id, "title": one.title}

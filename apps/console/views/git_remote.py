@@ -27,6 +27,7 @@ from apps.memory_git.remote_deeds import memory_remote_import, memory_remote_ins
 from apps.memory_git.remote_schemas import GitConnectionOut
 from apps.memory_git.schemas import GitDeedOut
 from apps.memory_git.selectors import git_settings_get, memory_repository_list, memory_repository_status
+from apps.memory_git.trees import Problem
 from apps.operations.caller import Caller, Right
 
 CAPABILITIES: dict[str, Promise] = {
@@ -108,10 +109,12 @@ def remote(request: HttpRequest, repository_id: str) -> HttpResponse:
     status = memory_repository_status.perform(caller, {"repository_id": repository_id})
     repository = status.repositories[0]
     report = _latest(status.jobs, repository_id, "remote_inspect")
+    found: Any = report.result.get("problems") if report else None
     page = {
         "repository": {**dict(repository), "is_red": repository.status in RED},
         "report": report,
         "told": report.result if report else {},
+        "problems": [(Problem(one["what"]).label, one["path"]) for one in found] if found else [],
         "imported": _latest(status.jobs, repository_id, "remote_import"),
         "form": form,
         "hint": form.hint,
