@@ -14,7 +14,7 @@ from apps.search.likeness import Said, likeness, says_the_same
 
 FOLDED_AT_MOST = 60  # Of the best hits; further down nobody minds.
 _CHARACTERS = 1_500
-_MAY_SHARE = 0.5  # Of all words of both, as the index holds them.
+_MAY_SHARE = 0.6  # Of all words of both, as the index holds them.
 _SHARE = 0.6  # Of all telling words of both. A text that only repeats a part of another one says less, and stays.
 _WORDS = f"SELECT rowid, substr(title || ' ' || body, 1, {_CHARACTERS}) FROM search_text WHERE rowid IN ({{marks}})"
 

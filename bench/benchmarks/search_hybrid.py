@@ -6,17 +6,20 @@ scans the same passages.
 """
 
 import asyncio
+import time
 from functools import partial
 
 from bench import tables
-from bench.client import Agent
+from bench.client import Agent, agent_of
 from bench.datasets import LARGE, SMALL, prepare
 from bench.registry import Benchmark, Options
 from bench.report import Figure, Report
 from bench.rounds import MEMRELAY, Contender, Deed, in_rounds, serving
+from bench.servers import NotServing
 from bench.workload import EXACT_KINDS, LOOSE_KINDS, Query, queries
 
 MODES = ("text", "hybrid")
+AWAKE_SECONDS = 120.0
 LIMITS = {"text": 3, "hybrid": 8}
 ROUNDS, CALLS = 10, 2  # Calls of each kind of query and mode. No query comes twice, so that no cache answers it.
 
@@ -42,10 +45,23 @@ def run(options: Options) -> Report:
         return deeds
 
     with serving(SMALL if options.quick else LARGE) as pairs:
+        asyncio.run(_awake(pairs[0].product))
         asyncio.run(in_rounds(pairs, rounds, searches))
     figures = [Figure(f"{mode} search at {pairs[0].size:,}", pairs[0].ratio(mode), LIMITS[mode]) for mode in MODES]
     lost = [f"{len(missed)} not found, such as {missed[0]}"] if missed else []
     return Report(figures, [*tables.times(pairs, MODES), *tables.costs(pairs)], lost)
+
+
+async def _awake(product: Contender) -> None:
+    """Until the embedder has loaded model and vectors: the first search by meaning sets it going and does not wait for it."""
+    deadline = time.monotonic() + AWAKE_SECONDS
+    async with agent_of(product.server) as agent:
+        while time.monotonic() < deadline:
+            answer = await agent.call("memory_search", {"query": "is the model there", "mode": "hybrid"})
+            if answer["mode"] == "hybrid":
+                return
+            await asyncio.sleep(1.0)
+    raise NotServing(f"The embedder is not there after {AWAKE_SECONDS:.0f} s.")
 
 
 def make(options: Options) -> None:

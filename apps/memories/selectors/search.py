@@ -45,7 +45,7 @@ from apps.search.ranking import FIRST
 HOLDS_MUCH = (
     0.35  # A hit that holds this share of the query shows where its words stand, any other one its nearest piece.
 )
-SPARE = 20  # Read beyond the page, since some of its hits may turn out to be one thing in other words.
+SPARE = 10  # Read beyond the page, since some of its hits may turn out to be one thing in other words.
 
 
 @operation(needs=Right.READ, answers=SearchOut)
@@ -129,7 +129,7 @@ def _by_meaning_too(query: str, filters: SearchFilters, mode: Mode, offset: int,
         page = _by_words(query, filters, Mode.TEXT, offset, limit)
         return replace(page, reason=found.reason or page.reason)
     hits = {hit.document_id: hit for hit in found.hits}
-    shown = _without_twins(hits, filters)
+    shown = _without_twins(hits, filters, end + SPARE)
     is_deep = end == MAX_DEPTH and len(shown) > end
     return _Page(
         [hits[fold.document_id] for fold in shown[offset:end]],
@@ -140,10 +140,10 @@ def _by_meaning_too(query: str, filters: SearchFilters, mode: Mode, offset: int,
     )
 
 
-def _without_twins(hits: Mapping[int, HybridHit], filters: SearchFilters) -> list[Fold]:
+def _without_twins(hits: Mapping[int, HybridHit], filters: SearchFilters, most: int) -> list[Fold]:
     """Hits that say the same fold into the best of them; who narrows a search wants to see all that passes."""
     order = list(hits)
-    alike = suspects(order) if filters.is_scope_only and settings.SEARCH_FOLD else {}
+    alike = suspects(order[:most]) if filters.is_scope_only and settings.SEARCH_FOLD else {}
     if not alike:
         return [Fold(key) for key in order]
     looked_at = {*alike, *(other for others in alike.values() for other in others)}
@@ -211,6 +211,9 @@ def _hit(caller: Caller, query: str, hit: HybridHit, memory: Memory, body: str) 
         path=memory.path,
         revision=memory.revision,
         updated_at=local(memory.updated_at, caller.zone),
+        also=[],  # Said, since pydantic takes long over a default that has to be made.
+        score=None,
+        why=None,
     )
 
 
