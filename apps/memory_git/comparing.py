@@ -1,6 +1,6 @@
 """What differs between two trees, and a document as it lies in one. Reads objects only; no rows here."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from apps.base.transactions import outside_transactions
@@ -52,6 +52,13 @@ def changed_paths(objects: Staging, old: bytes | None, new: bytes | None) -> Ite
         waiting += reversed(below)
 
 
+def _changed_at(objects: Staging, old: bytes | None, new: bytes | None, places: Collection[str]) -> Iterator[Changed]:
+    for path in sorted(places):
+        before, after = objects.entry(old, path.encode()), objects.entry(new, path.encode())
+        if before != after:
+            yield Changed(path, before, after)
+
+
 def with_moves(changes: list[Changed]) -> list[Changed]:
     """The same, with a file that only changed its place as one change."""
     gone = {change.old: change for change in changes if change.new is None}
@@ -80,9 +87,15 @@ class Shown:
 
 
 @outside_transactions
-def described(objects: Staging, old: bytes | None, new: bytes | None, wanted: Wanted) -> tuple[list[Shown], int]:
-    """The files that differ with their unified differences, as far as an answer can hold them; how many more there are."""
-    seen = with_moves([change for change in changed_paths(objects, old, new) if wanted(change.path)])
+def described(
+    objects: Staging, old: bytes | None, new: bytes | None, wanted: Wanted, places: Collection[str] | None = None
+) -> tuple[list[Shown], int]:
+    """The files that differ with their unified differences, as far as an answer can hold them; how many more there are.
+
+    ``places``: the only paths that matter, so that nothing else is compared.
+    """
+    changes = changed_paths(objects, old, new) if places is None else _changed_at(objects, old, new, places)
+    seen = with_moves([change for change in changes if wanted(change.path)])
     shown: list[Shown] = []
     left = MOST_CHARACTERS
     for change in seen[:MOST_FILES]:

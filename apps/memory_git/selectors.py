@@ -165,7 +165,7 @@ def memory_repository_commit_get(
         parent = made.parents[0].decode() if made.parents else ""
         old = bytes(commit_object(repo, parent).tree) if parent else None
         places = _places(repository, stable_id, row.position) if stable_id else None
-        files, more = described(objects, old, bytes(made.tree), _wanted(caller, repository, places))
+        files, more = described(objects, old, bytes(made.tree), _wanted(caller, repository), places)
     scopes = _scopes_of(caller, [row])[row.pk]
     sees_all = len(scopes) == CommitScope.objects.filter(commit=row).count()
     return CommitOut(
@@ -194,7 +194,7 @@ def memory_repository_diff(
     with reading(repository) as (objects, repo):
         trees = [bytes(commit_object(repo, row.sha).tree) for row in (older, newer)]
         places = _places(repository, stable_id, max(older.position, newer.position)) if stable_id else None
-        files, more = described(objects, trees[0], trees[1], _wanted(caller, repository, places))
+        files, more = described(objects, trees[0], trees[1], _wanted(caller, repository), places)
     return RepositoryDiffOut(
         repository_id=repository.pk,
         from_commit=older.sha,
@@ -374,16 +374,13 @@ def _stable_id(caller: Caller, reference: str) -> str:
 
 def _places(repository: MemoryRepository, stable_id: str, position: int) -> set[str]:
     """Every path the document had in the repository up to a commit."""
-    rows = DocumentVersion.objects.filter(
-        repository=repository, stable_id=stable_id, commit__position__lte=position
-    ).values_list("scope_key", "path")
+    rows = DocumentVersion.objects.filter(repository=repository, stable_id=stable_id)
+    rows = rows.filter(commit__position__lte=position).values_list("scope_key", "path").distinct()
     return {f"{prefix_in(repository.root, scope_key)}{path}" for scope_key, path in rows}
 
 
-def _wanted(caller: Caller, repository: MemoryRepository, places: set[str] | None) -> Wanted:
+def _wanted(caller: Caller, repository: MemoryRepository) -> Wanted:
     def wanted(path: str) -> bool:
-        if places is not None and path not in places:
-            return False
         scope_key = repository.scope_key or scope_of_path(path)
         return not scope_key or may_see(caller, scope_key)
 
