@@ -103,9 +103,11 @@ def remote(request: HttpRequest, repository_id: str) -> HttpResponse:
     """A repository's remote, and what can be done where it went another way."""
     caller = _administrator(request)
     form = BindForm(request.POST or None)
-    if request.method == "POST" and perform(request, memory_repository_bind, form, repository_id=repository_id):
-        messages.success(request, _("It is bound to that repository; its history is being pushed."))
-        return redirect("git-remote", repository_id)
+    if request.method == "POST":
+        bound = perform(request, memory_repository_bind, form, repository_id=repository_id)
+        if bound is not None:
+            messages.success(request, _("It is bound to that repository; its history is being pushed."))
+            return redirect("git-remote", repository_id)
     status = memory_repository_status.perform(caller, {"repository_id": repository_id})
     repository = status.repositories[0]
     report = _latest(status.jobs, repository_id, "remote_inspect")
