@@ -248,7 +248,8 @@ def sees(caller: Caller, repository: MemoryRepository) -> bool:
 
 def commit_for(caller: Caller, commit: str, repository_id: str = "") -> GitCommit:
     """The only door to a commit, by the beginning of its id. Raises ``CommitUnknown``, also where several begin so."""
-    found = _visible(caller).filter(sha__startswith=commit).select_related("repository")
+    # What begins so lies between it and the next that could: a range has an index, a pattern has none.
+    found = _visible(caller).filter(sha__gte=commit, sha__lt=f"{commit}g").select_related("repository")
     if repository_id:
         found = found.filter(repository=repository_for(caller, repository_id))
     rows = list(found[:2])
