@@ -376,8 +376,8 @@ def _stable_id(caller: Caller, reference: str) -> str:
 def _places(repository: MemoryRepository, stable_id: str, position: int) -> set[str]:
     """Every path the document had in the repository up to a commit."""
     rows = DocumentVersion.objects.filter(repository=repository, stable_id=stable_id)
-    rows = rows.filter(commit__position__lte=position).values_list("scope_key", "path").distinct()
-    return {f"{prefix_in(repository.root, scope_key)}{path}" for scope_key, path in rows}
+    found = rows.filter(commit__position__lte=position).values_list("scope_key", "path").distinct()
+    return {f"{prefix_in(repository.root, scope_key)}{path}" for scope_key, path in found}
 
 
 def _wanted(caller: Caller, repository: MemoryRepository) -> Wanted:
