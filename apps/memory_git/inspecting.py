@@ -4,6 +4,7 @@ The staging repository borrows our objects, so that only what is foreign is fetc
 import that an administrator chooses; our own repository never sees it.
 """
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from dulwich.objects import Commit, ObjectID
 from dulwich.refs import Ref
 from dulwich.repo import Repo
 
+from apps.base.transactions import outside_transactions
 from apps.memories.models import Memory, Status
 from apps.memory_git import local
 from apps.memory_git.binding import usable_connection
@@ -87,6 +89,12 @@ def staging_folder(repository: MemoryRepository) -> Path:
     return Path(settings.STATE_FOLDER) / "git-staging" / f"{repository.pk}.git"
 
 
+@outside_transactions
+def forget(repository: MemoryRepository) -> None:
+    """What an earlier remote brought is of no use any more."""
+    shutil.rmtree(staging_folder(repository), ignore_errors=True)
+
+
 def differing(repository: MemoryRepository, documents: list[Document]) -> dict[str, list[Document]]:
     """Documents by what an import would do: added, changed, or nothing at all."""
     known = held_by(repository, [document.stable_id for document in documents])
@@ -111,7 +119,11 @@ def _compared(repository: MemoryRepository, staging: Repo, commit: bytes) -> dic
     try:
         tree = validated(staging.object_store, bytes(_commit(staging, commit).tree), scope_key=repository.scope_key)
     except UnsafeTree as problem:
-        return {"documents": [], "problems": [{name: str(value) for name, value in problem.facts.items()}], "compatible": False}
+        return {
+            "documents": [],
+            "problems": [{name: str(value) for name, value in problem.facts.items()}],
+            "compatible": False,
+        }
     found = differing(repository, tree.documents)
     listed = [
         {"change": change, "scope": one.scope_key, "path": one.path, "resource_id": one.stable_id, "title": one.title}

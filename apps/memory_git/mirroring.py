@@ -10,6 +10,7 @@ from apps.memory_git.binding import FIELDS, bind_to, try_again, unbind, usable_c
 from apps.memory_git.committing import commit_root, waiting
 from apps.memory_git.connections import problem_of
 from apps.memory_git.credentials import access_of, address_at
+from apps.memory_git.inspecting import forget
 from apps.memory_git.models import GitConnection, MemoryRepository, RepositoryStatus
 from apps.memory_git.pushing import is_ours, push
 from apps.memory_git.remote_errors import ConnectionMissing, RemoteNotEmpty, RepositoryUnbound
@@ -67,6 +68,7 @@ def memory_repository_bind(caller: Caller, *, repository_id: RepositoryId, url: 
         repository.refresh_from_db()
         bind_to(repository, connection, address)
         repository.save(update_fields=FIELDS)
+    forget(repository)
     hurry()
     return sync_out(repository)
 
@@ -77,6 +79,7 @@ def memory_repository_unbind(caller: Caller, *, repository_id: RepositoryId) -> 
     repository = repository_for(caller, repository_id)
     with short_transaction():
         unbind(repository, stays_local=True)
+    forget(repository)
     return sync_out(repository)
 
 

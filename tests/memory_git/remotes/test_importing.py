@@ -84,7 +84,9 @@ def test_acc_042_chosen_documents_come_in_as_new_revisions_and_one_commit(diverg
     assert memory_git.is_sound()
     # Then pushing goes on at an empty repository.
     server.create("second.git")
+    assert list(Path(settings.STATE_FOLDER).glob("git-staging/*"))
     call(world.operator, "memory_repository_bind", repository_id=repository_id, url=server.url("second.git"))
+    assert not list(Path(settings.STATE_FOLDER).glob("git-staging/*"))
     memory_git.work()
     assert server.subjects("second.git") == memory_git.subjects()
 
