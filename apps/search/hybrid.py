@@ -19,11 +19,22 @@ from apps.search.errors import EmptyQuery
 from apps.search.expressions import Ask, Match, understand
 from apps.search.filters import SearchFilters
 from apps.search.query import Hit
-from apps.search.ranking import KEPT_IN_SIGHT, Candidate, Parts, Ranked, Weights, in_order, kept_in_sight, own_score
+from apps.search.ranking import (
+    KEPT_IN_SIGHT,
+    OWN_LANGUAGE,
+    Candidate,
+    Parts,
+    Ranked,
+    Weights,
+    in_order,
+    kept_in_sight,
+    own_score,
+)
 from apps.search.threads import surroundings
 from apps.search.vectors import asking
 from apps.search.vectors.asking import Asking
 from apps.search.vectors.near import NearDocument
+from apps.search.vectors.pieces import language_of
 
 POOL = 60  # So many of the best by themselves, and their neighbours, are ranked in full; the others follow as they are.
 DEEPEST = MAX_DEPTH + 20  # Some may be one thing in other words.
@@ -125,6 +136,7 @@ class _Search:
     def __init__(
         self, filters: SearchFilters, begun: Asking, words: TextSide, near: Iterable[NearDocument], mode: Mode
     ) -> None:
+        self.language = language_of(begun.query)
         self.filters = filters
         self.begun = begun
         self.words = words
@@ -163,7 +175,10 @@ class _Search:
 
     def _own(self, key: int) -> float:
         near = self.near.get(key)
-        return own_score(self.words.shares.get(key, 0.0), near.z if near else None, self.weights)
+        if near is None:
+            return own_score(self.words.shares.get(key, 0.0), None, self.weights)
+        z = near.z + OWN_LANGUAGE if near.language == self.language else near.z
+        return own_score(self.words.shares.get(key, 0.0), z, self.weights)
 
     def _look_up(self, neighbours: Iterable[int]) -> None:
         """How near the neighbours are that neither side brought. They count whatever the filters say, in the same scopes."""

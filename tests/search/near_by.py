@@ -23,7 +23,10 @@ class SaidToBeNear:
     asked: list[str] = field(default_factory=list)
     is_closed: bool = False
 
+    query: str = ""
+
     def __call__(self, query: str) -> "SaidToBeNear":
+        self.query = query
         self.asked.append(query)
         return self
 

@@ -11,6 +11,7 @@ from apps.search.expressions import Match
 from apps.search.filters import SearchFilters
 from apps.search.hybrid import HybridHits, Mode, search_hybrid
 from apps.search.index import index_move, index_remove, index_write, index_write_many
+from apps.search.ranking import OWN_LANGUAGE
 from tests.search.made import DAY, entry
 from tests.search.near_by import SaidToBeNear
 
@@ -201,7 +202,7 @@ def test_nothing_is_borrowed_across_threads_scopes_and_archives(near: SaidToBeNe
     )
     near.z = {"answer": 2.5}
     hit = next(hit for hit in ask("walnut cabinet").hits if hit.stable_id == "answer")
-    assert hit.parts is not None and (hit.parts.neighbours, hit.parts.thread) == (0, pytest.approx(0.3 * 2.5))
+    assert hit.parts is not None and (hit.parts.neighbours, hit.parts.thread) == (0, pytest.approx(0.3 * (2.5 + OWN_LANGUAGE)))
 
 
 def test_threads_can_be_left_out_of_account(near: SaidToBeNear, settings) -> None:
