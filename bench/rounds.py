@@ -83,12 +83,13 @@ def ratio(one: Contender, other: Contender, kind: str) -> float:
 
 
 @contextmanager
-def serving(*sizes: int) -> Iterator[list[Pair]]:
-    """Both servers at each size, ready and at rest."""
+def serving(*sizes: int, with_meaning: bool = False) -> Iterator[list[Pair]]:
+    """Both servers at each size, ready and at rest. Without meaning nothing is embedded: an embedder at work takes a core."""
     with ExitStack() as held:
         pairs = []
         for size in sizes:
             data = held.enter_context(copy_of(size))
+            data.product.settings = {} if with_meaning else {"MEMRELAY_EMBEDDING": "off"}
             product = _contender(held, data.product, size, data.product_ids)
             pairs.append(Pair(product, _contender(held, data.floor, size, data.floor_ids)))
         yield pairs

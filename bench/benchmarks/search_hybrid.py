@@ -44,7 +44,7 @@ def run(options: Options) -> Report:
                 ]
         return deeds
 
-    with serving(SMALL if options.quick else LARGE) as pairs:
+    with serving(SMALL if options.quick else LARGE, with_meaning=True) as pairs:
         asyncio.run(_awake(pairs[0].product))
         asyncio.run(in_rounds(pairs, rounds, searches))
     figures = [Figure(f"{mode} search at {pairs[0].size:,}", pairs[0].ratio(mode), LIMITS[mode]) for mode in MODES]
