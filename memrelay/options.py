@@ -136,7 +136,7 @@ OPTIONS = [
     Option(
         "MEMRELAY_SEARCH_DEPTH",
         int,
-        200,
+        80,
         "So many of the best by words, and by meaning, are ranked together. More costs time.",
         "Search",
     ),

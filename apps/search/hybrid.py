@@ -112,7 +112,8 @@ def _answer(ask: Ask, filters: SearchFilters, mode: Mode, wanted: int, begun: As
     if not begun.is_on or begun.reason is not None:
         return HybridHits([], Mode.TEXT, begun.reason)
     words = text_side(ask, filters, DEEPEST) if mode is Mode.HYBRID else NO_WORDS
-    near = begun.finish(filters, also=_most(words.shares, settings.SEARCH_DEPTH), limit=settings.SEARCH_DEPTH)
+    limit = max(settings.SEARCH_DEPTH, min(wanted, DEEPEST))  # More only adds to the end.
+    near = begun.finish(filters, also=_most(words.shares, settings.SEARCH_DEPTH), limit=limit)
     if not near.available:
         return HybridHits([], Mode.TEXT, near.reason)
     hits = _Search(filters, begun, words, near.documents, mode).best(wanted)
