@@ -57,6 +57,12 @@ def store() -> Store:
     return Store()
 
 
+@pytest.fixture(params=[16_384, 64], ids=["loose", "packed"])
+def packed(request, monkeypatch) -> None:
+    """Both ways to scan: few rows as they are, many by the integer kernels."""
+    monkeypatch.setattr(blocks, "PACKED_ROWS", request.param)
+
+
 def best_of(store: Store, question) -> list[int]:
     """By hand: every document by its best passage."""
     scores = {number: max(float(v.astype(np.float16) @ question) for v in vs) for number, vs in store.vectors.items()}
@@ -64,6 +70,7 @@ def best_of(store: Store, question) -> list[int]:
 
 
 @pytest.mark.parametrize("sampled", [16, 10_000])
+@pytest.mark.usefixtures("packed")
 def test_the_ranking_is_exact(store, monkeypatch, sampled):
     monkeypatch.setattr(matrices, "SAMPLED", sampled)
     for number in range(300):
@@ -94,6 +101,7 @@ def test_beyond_so_many_vectors_stay_in_the_database_and_what_is_shown_is_exact(
     assert store.near(question, limit=3)[0].revision == 2
 
 
+@pytest.mark.usefixtures("packed")
 def test_a_scan_is_never_further_off_than_it_says(store):
     block = Block(DIMENSIONS)
     vectors = np.array([store.direction() for _ in range(500)], np.float16)
@@ -193,6 +201,7 @@ def test_a_read_in_many_parts_buries_nothing_of_its_own(store, monkeypatch):
     assert store.matrix.passages == Passage.objects.count()
 
 
+@pytest.mark.usefixtures("packed")
 def test_memory_grows_and_is_given_back(store):
     question = store.direction()
     for _ in range(6):
