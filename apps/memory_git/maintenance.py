@@ -21,11 +21,12 @@ from dulwich.repo import Repo
 
 from apps.base import clock
 from apps.base.transactions import outside_transactions
+from apps.memories.store import make_durable
 from apps.memory_git import local
 from apps.memory_git.committing import sound
 from apps.memory_git.errors import RepositoryBroken
 from apps.memory_git.models import GitDeed, GitSyncJob, JobState, MemoryRepository
-from apps.memory_git.objects import FOLDER
+from apps.memory_git.objects import FOLDER, files_of
 from apps.memory_git.repositories import folder_of
 
 LOOSE = 15_000  # Objects written since the last time: about 2,000 commits.
@@ -118,6 +119,8 @@ def pack(repo: Repo, branch: str) -> None:
         abort()
         raise
     made = commit()
+    if made is not None:  # Before anything that it replaces goes: a power cut must not find neither.
+        make_durable(Path(os.fsdecode(store.path)), files_of(made), many=1)
     for old in older:
         if made is not None and old.name() != made.name() and all(sha in made for sha in old.index):
             store._remove_pack(old)

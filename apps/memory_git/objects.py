@@ -11,6 +11,7 @@ from pathlib import Path
 
 from dulwich.object_store import DiskObjectStore
 from dulwich.objects import ObjectID, ShaFile, parse_tree
+from dulwich.pack import Pack
 
 from apps.base.transactions import outside_transactions
 from apps.memories.store import make_durable
@@ -117,7 +118,8 @@ class Staging:
     def store_all(self) -> None:
         """Give every object its place: a few as files, many as one pack. ``make_durable`` comes after."""
         if len(self._new) > MANY:
-            self.store.add_objects([(_shafile(kind, raw, sha), None) for sha, (kind, raw) in self._new.items()])
+            pack = self.store.add_objects([(_shafile(kind, raw, sha), None) for sha, (kind, raw) in self._new.items()])
+            self._written += files_of(pack) if pack is not None else []
         else:
             for sha, (kind, raw) in self._new.items():
                 self._write_loose(sha, kind, raw)
@@ -126,7 +128,7 @@ class Staging:
         self._bytes = 0
 
     def make_durable(self) -> None:
-        """fsync what was stored as files, in a group; a pack is durable already."""
+        """fsync what was stored, in a group."""
         # A commit has about seven, in as many folders: one by one they take twenty times as long.
         make_durable(Path(os.fsdecode(self.store.path)), self._written, many=1)
         self._written.clear()
@@ -135,7 +137,9 @@ class Staging:
         name = sha.decode()
         folder = Path(os.fsdecode(self.store.path)) / name[:2]
         file = folder / name[2:]
-        if file.exists():
+        self._written.append(file)
+        whole = _header(kind, raw) + raw
+        if _holds(file, whole):
             return
         folder.mkdir(exist_ok=True)
         temporary = (
@@ -143,9 +147,8 @@ class Staging:
         )  # git's own name for them: gc sweeps what a crash leaves.
         with open(temporary, "xb") as opened:
             os.fchmod(opened.fileno(), 0o444)
-            opened.write(zlib.compress(_header(kind, raw) + raw, 1))
+            opened.write(zlib.compress(whole, 1))
         os.replace(temporary, file)
-        self._written.append(file)
 
     def _changed(self, tree: bytes | None, changes: Mapping[bytes, bytes | None]) -> bytes | None:
         before = self.folder(tree)
@@ -177,6 +180,19 @@ def _serialized(entries: Entries) -> bytes:
     """Git sorts a folder as if its name had a slash at its end."""
     order = sorted(entries, key=lambda name: name + b"/" if entries[name][0] == FOLDER else name)
     return b"".join(b"%o %s\0" % (entries[name][0], name) + bytes.fromhex(entries[name][1].decode()) for name in order)
+
+
+def files_of(pack: Pack) -> list[Path]:
+    """A pack and its index: Git's library leaves both to the system, to be written some time."""
+    return [Path(os.fsdecode(pack._basename) + ending) for ending in (".pack", ".idx")]
+
+
+def _holds(file: Path, whole: bytes) -> bool:
+    """Whether the object lies there whole: of a pass that a power cut ended there may be a name and no bytes."""
+    try:
+        return zlib.decompress(file.read_bytes()) == whole
+    except (FileNotFoundError, zlib.error):
+        return False
 
 
 def _header(kind: int, raw: bytes) -> bytes:
