@@ -5,6 +5,8 @@ that may be off is known for each block, so that whoever ranks knows which rows 
 """
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 
 from apps.search.vectors.packed import Packed, rounding
 
+SCANNERS = 2  # Threads that scan packed rows: what else runs on a small server wants the other cores.
 LANGUAGES = ("zh", "en", "other")
 FIRST_ROWS = 64
 GROWTH = 1.5  # Growing copies all there is; rarely, then.
@@ -29,6 +32,12 @@ Column = NDArray[Any]
 Columns = Mapping[str, Column]
 Rows = NDArray[np.intp]
 Floats = NDArray[np.float32]
+
+
+@cache
+def _scanners() -> ThreadPoolExecutor:
+    """Made at the first scan, so that no process which merely imports this has threads."""
+    return ThreadPoolExecutor(SCANNERS, "scan")
 
 
 class Block:
@@ -56,8 +65,8 @@ class Block:
         codes = self.column(CODES)
         near = np.empty(self.count, np.float32)
         packed = len(self._packed) * PACKED_ROWS
-        for number, one in enumerate(self._packed):
-            near[number * PACKED_ROWS : (number + 1) * PACKED_ROWS] = one.dots(question)
+        for number, dots in enumerate(_scanners().map(lambda one: one.dots(question), self._packed)):
+            near[number * PACKED_ROWS : (number + 1) * PACKED_ROWS] = dots
         floats = np.empty((SCANNED_AT_ONCE, self.dimensions), np.float32)
         for begin in range(packed, self.count, SCANNED_AT_ONCE):
             some = codes[begin : begin + SCANNED_AT_ONCE]
