@@ -1,7 +1,12 @@
-"""Repositories of these tests: real ones in a temporary folder, read by the genuine git where that is what is claimed."""
+"""Repositories of these tests: real ones in a temporary folder, read by the genuine git where that is what is claimed.
 
+Whatever a test did, ``git fsck --strict`` and ``git log`` read every repository it leaves behind, and a clone with the
+line ends of Windows shows no change (ACC-043). A test that damages one asks for ``leaves_damage``.
+"""
+
+import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +56,34 @@ def git(folder: Path, *arguments: str) -> str:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+@pytest.fixture
+def leaves_damage() -> None:
+    """What this test leaves behind is not to be read by genuine git."""
+
+
+@pytest.fixture(autouse=True)
+def _left_sound(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[None]:
+    yield
+    if "leaves_damage" in request.fixturenames:
+        return
+    for number, folder in enumerate(left_in(tmp_path)):
+        git(folder, "fsck", "--strict", "--full", "--no-dangling")
+        if git(folder, "log", "--branches", "--format=%H %s") and (folder / ".git").is_dir():
+            clone = f"clone-of-the-teardown-{number}"
+            git(tmp_path, "clone", "-q", "-c", "core.autocrlf=true", str(folder), clone)
+            assert git(tmp_path / clone, "status", "--porcelain") == ""
+
+
+def left_in(folder: Path) -> list[Path]:
+    """Every repository below, with a work tree or without."""
+    found = []
+    for current, folders, files in os.walk(folder):
+        if ".git" in folders or ("HEAD" in files and "objects" in folders):
+            found.append(Path(current))
+        folders[:] = [name for name in folders if name not in (".git", "objects", "refs")]
+    return sorted(found)
 
 
 @pytest.fixture

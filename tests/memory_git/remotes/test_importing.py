@@ -91,6 +91,7 @@ def test_acc_042_chosen_documents_come_in_as_new_revisions_and_one_commit(diverg
     assert server.subjects("second.git") == memory_git.subjects()
 
 
+@pytest.mark.usefixtures("leaves_damage")
 @pytest.mark.parametrize(
     ("files", "problem"),
     [
