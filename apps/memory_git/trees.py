@@ -99,10 +99,10 @@ def entries_of(store: BaseObjectStore, tree: bytes) -> list[Entry]:
 def validated(store: BaseObjectStore, tree: bytes, *, scope_key: str = "", strict: bool = True) -> Tree:
     """The documents of a tree: of one scope's repository, or (without a scope) of the one that holds everything.
 
-    Raises ``UnsafeTree``. A tree of our own may hold heads with a line that cannot be read, as the ledger keeps them: it
-    is not looked at ``strict``.
+    Raises ``UnsafeTree``. A tree of our own may hold heads with a line that cannot be read, and names that a person gave
+    and another system would not, as the ledger keeps them: it is not looked at ``strict``.
     """
-    walk = _Walk(store)
+    walk = _Walk(store, strict=strict)
     found, seen = Tree(), dict[str, str]()
     for entry in walk.files(tree):
         if not entry.path.endswith(".md"):
@@ -150,8 +150,8 @@ def _document(content: bytes, entry: Entry, scope_key: str, path: str, strict: b
 
 
 class _Walk:
-    def __init__(self, store: BaseObjectStore) -> None:
-        self.store = store
+    def __init__(self, store: BaseObjectStore, *, strict: bool = True) -> None:
+        self.store, self.strict = store, strict
         self.count = self.total = 0
 
     def files(self, tree: bytes) -> Iterator[Entry]:
@@ -192,7 +192,7 @@ class _Walk:
             if self.count > MOST_ENTRIES:
                 raise unsafe(Problem.TOO_MANY_ENTRIES, base or "/")
             shown = f"{base}{raw_name.decode('utf-8', 'backslashreplace')}"
-            if (problem := problem_of(raw_name)) is not None:
+            if (problem := problem_of(raw_name, strict=self.strict)) is not None:
                 raise unsafe(problem, shown)
             if len(shown.encode()) > LONGEST_PATH:
                 raise unsafe(Problem.PATH_TOO_LONG, shown[:200])
@@ -219,9 +219,9 @@ class _Walk:
             raise unsafe(Problem.DAMAGED, path or "/") from None
 
 
-def problem_of(name: bytes) -> Problem | None:
-    """What is wrong with one name of a tree, if anything."""
-    if name in (b"", b".", b"..") or b"/" in name or b"\\" in name or b"\0" in name:
+def problem_of(name: bytes, *, strict: bool = True) -> Problem | None:
+    """What is wrong with one name of a tree, if anything; ``strict``: on any system, not only on this one."""
+    if name in (b"", b".", b"..") or b"/" in name or b"\0" in name or (b"\\" in name and strict):
         return Problem.BAD_NAME
     if len(name) > LONGEST_NAME:
         return Problem.NAME_TOO_LONG
@@ -231,10 +231,16 @@ def problem_of(name: bytes) -> Problem | None:
         return Problem.NOT_UTF8
     if not validate_path_element_ntfs(name) or not validate_path_element_hfs(name):
         return Problem.DOTGIT
+    if text.lower() == ".gitmodules":
+        return Problem.SUBMODULE
+    return _problem_elsewhere(text) if strict else None
+
+
+def _problem_elsewhere(text: str) -> Problem | None:
     if any(unicodedata.category(character) in ("Cc", "Cf", "Cs") for character in text):
         return Problem.CONTROL_CHARACTER
     if text != text.rstrip(" ."):
         return Problem.TRAILING_DOT_OR_SPACE
     if text.partition(".")[0].lower() in WINDOWS or any(character in '<>:"|?*' for character in text):
         return Problem.WINDOWS_NAME
-    return Problem.SUBMODULE if text.lower() == ".gitmodules" else None
+    return None
