@@ -37,7 +37,9 @@ INCOMPLETE: dict[str, Promise] = {
     "OUTSIDE_CHANGES_PENDING": _("Files changed outside MemRelay are being read in. Search again in a moment."),
     "CURSOR_STALE": _("Something changed since the first page, so that results may repeat or be missing."),
     "QUERY_SHORTENED": _("The search was very long; only its first words were looked for."),
-    "SEMANTIC_STARTING": _("The search by meaning is starting. These are the matches by words; search again in a moment."),
+    "SEMANTIC_STARTING": _(
+        "The search by meaning is starting. These are the matches by words; search again in a moment."
+    ),
     "SEMANTIC_UNAVAILABLE": _("The search by meaning does not answer. These are the matches by words."),
     "VECTORS_PENDING": _("Some new texts are found by their words only; their meaning is still being read in."),
 }

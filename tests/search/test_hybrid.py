@@ -202,7 +202,10 @@ def test_nothing_is_borrowed_across_threads_scopes_and_archives(near: SaidToBeNe
     )
     near.z = {"answer": 2.5}
     hit = next(hit for hit in ask("walnut cabinet").hits if hit.stable_id == "answer")
-    assert hit.parts is not None and (hit.parts.neighbours, hit.parts.thread) == (0, pytest.approx(0.3 * (2.5 + OWN_LANGUAGE)))
+    assert hit.parts is not None and (hit.parts.neighbours, hit.parts.thread) == (
+        0,
+        pytest.approx(0.3 * (2.5 + OWN_LANGUAGE)),
+    )
 
 
 def test_threads_can_be_left_out_of_account(near: SaidToBeNear, settings) -> None:
