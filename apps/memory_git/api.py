@@ -2,7 +2,15 @@
 
 from ninja import Router
 
-from apps.memory_git import connections, migration_deeds, mirroring, remote_deeds, restore_deeds, selectors, services
+from apps.memory_git import (
+    connection_deeds,
+    migration_deeds,
+    mirror_deeds,
+    remote_deeds,
+    restore_deeds,
+    selectors,
+    services,
+)
 from apps.operations.rest import route
 
 router = Router(tags=["git"])
@@ -36,14 +44,14 @@ route(
 route(router, "GET", "/git/migration", migration_deeds.memory_repository_migrate_plan)
 route(router, "POST", "/git/migration", migration_deeds.memory_repository_migrate, status=202)
 
-route(router, "GET", "/git/connections", connections.git_connection_get)
-route(router, "POST", "/git/connections", connections.git_connection_save)
-route(router, "PATCH", "/git/connections", connections.git_connection_save, named="git_connection_update")
-route(router, "DELETE", "/git/connections", connections.git_connection_delete)
-route(router, "POST", "/git/connections/test", connections.git_connection_test)
-route(router, "POST", "/git/repositories/{repository_id}/sync", mirroring.memory_repository_sync)
-route(router, "POST", "/git/repositories/{repository_id}/remote", mirroring.memory_repository_bind)
-route(router, "DELETE", "/git/repositories/{repository_id}/remote", mirroring.memory_repository_unbind)
+route(router, "GET", "/git/connections", connection_deeds.git_connection_get)
+route(router, "POST", "/git/connections", connection_deeds.git_connection_save)
+route(router, "PATCH", "/git/connections", connection_deeds.git_connection_save, named="git_connection_update")
+route(router, "DELETE", "/git/connections", connection_deeds.git_connection_delete)
+route(router, "POST", "/git/connections/test", connection_deeds.git_connection_test)
+route(router, "POST", "/git/repositories/{repository_id}/sync", mirror_deeds.memory_repository_sync)
+route(router, "POST", "/git/repositories/{repository_id}/remote", mirror_deeds.memory_repository_bind)
+route(router, "DELETE", "/git/repositories/{repository_id}/remote", mirror_deeds.memory_repository_unbind)
 route(
     router, "POST", "/git/repositories/{repository_id}/remote/inspect", remote_deeds.memory_remote_inspect, status=202
 )

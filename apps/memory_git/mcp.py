@@ -1,6 +1,14 @@
 """Memory Git as MCP tools, all of them in the full list; tool_search finds them for agents of the short one."""
 
-from apps.memory_git import connections, migration_deeds, mirroring, remote_deeds, restore_deeds, selectors, services
+from apps.memory_git import (
+    connection_deeds,
+    migration_deeds,
+    mirror_deeds,
+    remote_deeds,
+    restore_deeds,
+    selectors,
+    services,
+)
 from apps.operations.mcp import Tool
 
 TOOLS = [
@@ -20,13 +28,13 @@ TOOLS = [
     Tool(selectors.git_job_get),
     Tool(selectors.git_settings_get),
     Tool(services.git_settings_update),
-    Tool(connections.git_connection_get),
-    Tool(connections.git_connection_save),
-    Tool(connections.git_connection_test),
-    Tool(connections.git_connection_delete),
-    Tool(mirroring.memory_repository_sync),
-    Tool(mirroring.memory_repository_bind),
-    Tool(mirroring.memory_repository_unbind),
+    Tool(connection_deeds.git_connection_get),
+    Tool(connection_deeds.git_connection_save),
+    Tool(connection_deeds.git_connection_test),
+    Tool(connection_deeds.git_connection_delete),
+    Tool(mirror_deeds.memory_repository_sync),
+    Tool(mirror_deeds.memory_repository_bind),
+    Tool(mirror_deeds.memory_repository_unbind),
     Tool(remote_deeds.memory_remote_inspect),
     Tool(remote_deeds.memory_remote_import),
 ]

@@ -8,7 +8,7 @@ from apps.memories.doors import scope_for
 from apps.memories.schemas import ProjectRef, Reason, ScopeRef
 from apps.memory_git.deeds import start
 from apps.memory_git.inspecting import staging_folder
-from apps.memory_git.mirroring import bound_repository
+from apps.memory_git.mirror_deeds import bound_repository
 from apps.memory_git.remote_errors import NotInspected
 from apps.memory_git.schemas import GitDeedOut, RepositoryId
 from apps.memory_git.selectors import deed_out, repository_for

@@ -401,7 +401,9 @@ def test_a_page_that_is_not_there_says_so_in_the_readers_language(alice: Client)
     assert "页面不存在" in response.content.decode()
 
 
-def test_a_memory_shows_its_links_both_ways_what_is_not_written_and_what_it_is_like(world: World, alice: Client) -> None:
+def test_a_memory_shows_its_links_both_ways_what_is_not_written_and_what_it_is_like(
+    world: World, alice: Client
+) -> None:
     said = "The courier service retries a delivery three times, then it calls the shop and asks for another address."
     first: Any = call(world.operator, "memory_save", title="Courier retries", body=said)
     body = f"{said} See [[Courier retries|this]] and [[Runbook]]."

@@ -24,6 +24,7 @@ NO_OPERATIONS = {
     "apps.accounts.signing_in": {"password_change", "sign_in", "sign_out"},
     "apps.memories.differences": {"difference"},
     "apps.search.excerpts": {"excerpt"},
+    "apps.memory_git.trees": {"Problem"},
 }
 FREE = ("apps.base.", "apps.console.", "apps.operations.")  # Storeys below that know no rows, and the room itself.
 ROWS = {"objects", "_default_manager", "_base_manager", "save", "bulk_create", "bulk_update", "raw"}
@@ -50,7 +51,7 @@ def is_allowed(module: str, name: str) -> bool:
         return True
     if name in NO_OPERATIONS.get(module, ()):
         return True
-    if module.endswith((".errors", ".schemas")):
+    if module.endswith((".errors", ".schemas", "_schemas")):
         return True  # Words and refusals.
     return module.endswith((".selectors", ".services", "_deeds")) and isinstance(
         getattr(import_module(module), name), Operation

@@ -16,13 +16,13 @@ from apps.console.deeds import do, perform
 from apps.console.forms.git_remote import SECRETS, BindForm, GitConnectionForm
 from apps.console.views.git import RED
 from apps.console.visiting import caller_for, for_people
-from apps.memory_git.connections import (
+from apps.memory_git.connection_deeds import (
     git_connection_delete,
     git_connection_get,
     git_connection_save,
     git_connection_test,
 )
-from apps.memory_git.mirroring import memory_repository_bind, memory_repository_sync, memory_repository_unbind
+from apps.memory_git.mirror_deeds import memory_repository_bind, memory_repository_sync, memory_repository_unbind
 from apps.memory_git.remote_deeds import memory_remote_import, memory_remote_inspect
 from apps.memory_git.remote_schemas import GitConnectionOut
 from apps.memory_git.schemas import GitDeedOut

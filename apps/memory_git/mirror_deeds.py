@@ -8,7 +8,7 @@ from apps.base.transactions import outside_transactions, short_transaction
 from apps.leases.services import slot
 from apps.memory_git.binding import FIELDS, bind_to, try_again, unbind, usable_connection
 from apps.memory_git.committing import commit_root, waiting
-from apps.memory_git.connections import problem_of
+from apps.memory_git.connection_deeds import problem_of
 from apps.memory_git.credentials import access_of, address_at
 from apps.memory_git.inspecting import forget
 from apps.memory_git.models import GitConnection, MemoryRepository, RepositoryStatus
