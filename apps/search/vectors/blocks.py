@@ -52,6 +52,7 @@ class Block:
         self._columns[SCALES] = np.empty(FIRST_ROWS, np.float32)
         self._columns[HALVES] = np.empty((FIRST_ROWS, dimensions), np.float16)
         self._packed: list[Packed] = []
+        self._by_language: list[Rows] = []
 
     @property
     def is_exact(self) -> bool:
@@ -59,6 +60,13 @@ class Block:
 
     def column(self, name: str) -> Column:
         return self._columns[name][: self.count]
+
+    def by_language(self) -> list[Rows]:
+        """The rows of each language, dead ones too; looked up again once rows were added."""
+        if sum(map(len, self._by_language)) != self.count:
+            languages = self.column("language")
+            self._by_language = [np.flatnonzero(languages == code) for code in range(len(LANGUAGES))]
+        return self._by_language
 
     def scan(self, question: Floats) -> Floats:
         """The cosines of all rows, each at most ``error`` off."""
@@ -115,7 +123,7 @@ class Block:
         alive = self.column("alive")
         self._columns = {name: self.column(name)[alive] for name in self._columns}
         self.count, self.dead = len(self._columns[CODES]), 0
-        self._packed = []
+        self._packed, self._by_language = [], []
         self._pack()
 
     def _make_room(self, rows: int) -> None:

@@ -26,7 +26,6 @@ FEW = 20  # Passages of a language that tell how near its texts are to a questio
 LEAST_SPREAD = 0.02
 ROUNDS = 20
 SAMPLED = 16  # One of so many scores is looked at to see where the best begin.
-OUT = np.float32(-9)  # Below any cosine.
 
 _NEWER = """
     SELECT p.id, p.document_id, p.revision, p.start, p."end", p.language, p.vector, d.scope_key, d.status
@@ -218,7 +217,8 @@ class _Field:
         # Two cosines of the scan that differ by more than this are in the right order.
         self.doubt = np.float32(2 * max((block.error for block in blocks), default=0.0) if self.is_exact else 0.0)
         self.cosines: Floats = _joined([part.of(part.block.scan(question)) for part in self.parts], np.float32)
-        self._means, self._spreads = _measures(self.cosines, self.languages)
+        self.by_language = self._rows_by_language()
+        self._means, self._spreads = _measures(self.cosines, self.by_language)
 
     def _compare(self, rows: Rows) -> None:
         """Put exact cosines in place of those of the scan."""
@@ -227,8 +227,14 @@ class _Field:
             if len(inside):
                 self.cosines[inside] = part.block.exact(part.own(inside), self.question)
 
-    def _of_language(self, code: int) -> NDArray[np.bool_]:
-        return self.allowed & (self.languages == code)
+    def _rows_by_language(self) -> list[Rows]:
+        if len(self.parts) == 1 and self.parts[0].rows is None:
+            return self.parts[0].block.by_language()
+        return [np.flatnonzero(self.languages == code) for code in range(len(LANGUAGES))]
+
+    def _of_language(self, code: int) -> Rows:
+        rows = self.by_language[code]
+        return rows[self.allowed[rows]]
 
     def _documents_among(self, documents: Sequence[int]) -> Rows:
         if not documents:
@@ -273,16 +279,17 @@ class _Field:
 
         Whoever might be among them, so far as the scan can be off, is compared exactly.
         """
-        scores = np.where(self._of_language(code), self.cosines, OUT)
+        theirs = self._of_language(code)
+        scores = self.cosines[theirs]
         wanted = most * 4
         while True:
-            rows = _top(scores, wanted)
+            rows = theirs[_top(scores, wanted)]
             best = self._unique(rows)
             if len(best) >= most or len(rows) < wanted:
                 break
             wanted *= 4
         if len(best) > most:
-            rows = np.flatnonzero(scores >= max(scores[best[most - 1]] - self.doubt, OUT / 2))
+            rows = theirs[scores >= self.cosines[best[most - 1]] - self.doubt]
         self._compare(rows)
         return self._unique(rows)[:most]
 
@@ -318,25 +325,25 @@ def _joined(columns: Sequence[Column], kind: type[np.generic]) -> Column:
 
 
 def _top(scores: Floats, wanted: int) -> Rows:
-    """The rows of at least the ``wanted`` highest scores, if there are so many. A sample says where to cut."""
+    """The places of at least the ``wanted`` highest scores, if there are so many. A sample says where to cut."""
     if len(scores) > wanted * SAMPLED:
         sample = scores[::SAMPLED]
         cut = np.partition(sample, -wanted // SAMPLED * 2 - 1)[-wanted // SAMPLED * 2 - 1]
-        rows = np.flatnonzero((scores >= cut) & (scores > OUT))
-        if len(rows) >= wanted or cut <= OUT:
+        rows = np.flatnonzero(scores >= cut)
+        if len(rows) >= wanted:
             return rows
     if len(scores) > wanted:
-        rows = np.argpartition(scores, -wanted)[-wanted:]
-        return rows[scores[rows] > OUT]
-    return np.flatnonzero(scores > OUT)
+        return np.argpartition(scores, -wanted)[-wanted:]
+    return np.arange(len(scores))
 
 
-def _measures(cosines: Floats, languages: Column) -> tuple[Floats, Floats]:
+def _measures(cosines: Floats, by_language: Sequence[Rows]) -> tuple[Floats, Floats]:
     """Mean and spread of the cosines by language; of few, what holds for all languages together."""
     middle = cosines.mean() if len(cosines) else np.float32(0)  # Around it, so that the squares stay small.
-    around = cosines - middle
-    masks = np.array([languages == code for code in range(len(LANGUAGES))], np.float32)
-    counts, sums, squares = masks.sum(axis=1), masks @ around, masks @ (around * around)
+    around = [cosines[rows] - middle for rows in by_language]
+    counts = np.array([len(some) for some in around], np.float32)
+    sums = np.array([some.sum() for some in around], np.float32)
+    squares = np.array([some @ some for some in around], np.float32)
     if 0 < counts.sum():
         few = counts < FEW
         total = (counts.sum(), sums.sum(), squares.sum())
