@@ -54,6 +54,7 @@ BY_KIND: tuple[tuple[tuple[type[BaseException], ...], type[RemoteFailure]], ...]
     ((NotGitRepository,), RemoteRepositoryMissing),
     ((SendPackError,), RemoteRejected),
     ((socket.gaierror, http_errors.NameResolutionError), RemoteNameUnknown),
+    ((ssl.SSLEOFError, ssl.SSLZeroReturnError), RemoteBroken),  # Its server went away; no certificate was seen.
     ((ssl.SSLError, http_errors.SSLError), RemoteUntrusted),
     ((ConnectionRefusedError,), RemoteUnreachable),
     ((http_errors.ConnectTimeoutError, http_errors.ReadTimeoutError, TimeoutError), RemoteTimedOut),
