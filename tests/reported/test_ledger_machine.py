@@ -164,9 +164,10 @@ class LedgerMachine(RuleBasedStateMachine):
         file = file_of(memory.scope_id, memory.path)
         return file if file.exists() and memory.status != "deleted" else None
 
-    def touched(self, memory_id: str, file: Path) -> None:
+    def touched(self, memory_id: str, file: Path, before: str) -> None:
         self.kept[memory_id].certain = False
-        self.outside.pop(file, None)  # What nobody has seen, its own author may overwrite.
+        # What nobody has seen, its own author may overwrite; also where a save has moved it out of its way since.
+        self.outside = {place: text for place, text in self.outside.items() if place != file and text not in before}
 
     @precondition(lambda self: self.kept)
     @rule(pick=picks, headless=st.booleans())
@@ -177,11 +178,11 @@ class LedgerMachine(RuleBasedStateMachine):
             return
         settled = not FileIntent.objects.exists()
         head, rule_, _body = file.read_text().rpartition("---\n")
-        new = file.with_name(".editor.swp")
+        new, before = file.with_name(".editor.swp"), file.read_text()
         new.write_text(text if headless else f"{head}{rule_}{text}")
         os.replace(new, file)
         certain = self.kept[memory_id].certain and settled
-        self.touched(memory_id, file)
+        self.touched(memory_id, file, before)
         self.outside[file] = text
         if certain:
             self.kept[memory_id].body, self.kept[memory_id].certain = text, True
@@ -196,7 +197,7 @@ class LedgerMachine(RuleBasedStateMachine):
         text = self.outside.get(file)
         new = file.with_name(f"renamed-{next(self.numbers)}.md")
         os.rename(file, new)
-        self.touched(memory_id, file)
+        self.touched(memory_id, file, "")
         self.renamed.add(memory_id)
         if text:
             self.outside[new] = text
@@ -207,8 +208,9 @@ class LedgerMachine(RuleBasedStateMachine):
         memory_id = self.one(pick)
         file = self.file(memory_id)
         if file is not None:
+            before = file.read_text()
             file.unlink()
-            self.touched(memory_id, file)
+            self.touched(memory_id, file, before)
 
     @rule(scope=st.sampled_from(SCOPES), name=st.sampled_from(["", "tea.md", "new.md"]))
     def write_outside(self, scope: str, name: str) -> None:
