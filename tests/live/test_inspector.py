@@ -39,4 +39,4 @@ def test_the_inspector_lists_saves_finds_and_reads(shared_server: LiveServer) ->
         assert found["results"][0]["memory_id"] == saved["memory_id"]
     assert "喝茶" in json.dumps(call(shared_server, "context_get"), ensure_ascii=False)
     resources = {resource["uri"] for resource in inspect(shared_server, "resources/list")["resources"]}
-    assert resources == {"memrelay://capabilities", "memrelay://dashboard", "memrelay://agent-prompt"}
+    assert resources == {f"memrelay://{name}" for name in ("capabilities", "dashboard", "agent-prompt", "index")}
