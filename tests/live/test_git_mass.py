@@ -48,6 +48,7 @@ class Told:
     unheard: list[str] = field(default_factory=list)  # Marks of calls that broke off and were not repeated.
     broken: int = 0
     at_work: int = AGENTS
+    due: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))  # Writes that may be begun.
 
 
 class Writer:
@@ -80,7 +81,9 @@ class Writer:
             await asyncio.sleep(0.1)
 
     async def write(self, client: Client) -> None:
-        self.call = self.call or self.next_call()
+        if self.call is None:
+            await self.told.due.acquire()
+            self.call = self.next_call()
         name, arguments = self.call
         result = await client.call_tool(name, arguments)
         answer: dict[str, Any] = result.structured_content or {}
@@ -113,6 +116,7 @@ class Writer:
         if self.call and self.dice.random() < 0.3:
             self.told.unheard.append(self.call[1]["request_id"])
             self.call = None
+            self.told.due.release()  # Another one takes its place.
 
 
 class Trouble:
@@ -124,23 +128,24 @@ class Trouble:
         self.happened: Counter[str] = Counter()
 
     async def make(self) -> None:
-        rounds = max(1, WRITES // WRITES_OF_A_ROUND)
-        for number in range(rounds):
-            deeds = self.round()
-            for place, deed in enumerate(deeds):
-                share = (number + (place + self.dice.random()) / (len(deeds) + 1)) / rounds
-                await self.until_written(int(WRITES * share))
-                self.happened[deed.__name__] += 1
-                await asyncio.to_thread(deed)
+        """Deal out the writes, some for each deed, so that it comes among them."""
+        deeds = [deed for _round in range(max(1, WRITES // WRITES_OF_A_ROUND)) for deed in self.round()]
+        for place, deed in enumerate(deeds):
+            before, after = WRITES * place // len(deeds), WRITES * (place + 1) // len(deeds)
+            for _write in range(before, after):
+                self.told.due.release()
+            await self.until_written(self.dice.randrange(before, after))
+            self.happened[deed.__name__] += 1
+            await asyncio.to_thread(deed)
 
     def round(self) -> list[Callable[[], None]]:
-        """Away before back, twice, with kills at any place; everything last, for ``serve`` waits longer each time."""
-        kills = [self.web_process, self.web, self.jobs_process, self.jobs, self.keeper]
+        """Everything and everybody once, the remote twice: it goes before it comes."""
+        kills = [self.web_process, self.web, self.jobs_process, self.jobs, self.keeper, self.everything]
         self.dice.shuffle(kills)
-        remote = {
-            place: (self.away, self.back)[turn % 2] for turn, place in enumerate(sorted(self.dice.sample(range(9), 4)))
-        }
-        return [remote.get(place) or kills.pop() for place in range(9)] + [self.everything]
+        count = len(kills) + 4
+        places = sorted(self.dice.sample(range(count), 4))
+        remote = dict(zip(places, (self.away, self.back) * 2, strict=True))
+        return [remote.get(place) or kills.pop() for place in range(count)]
 
     async def until_written(self, count: int) -> None:
         await asyncio.to_thread(
@@ -149,18 +154,29 @@ class Trouble:
             SECONDS,
             what=f"{count} writes are acknowledged",
         )
-        await asyncio.sleep(self.dice.random() * 0.3)
+        await asyncio.sleep(self.dice.random() * 0.1)
 
     def away(self) -> None:
+        """In the middle of a push, or at any moment."""
+        if self.dice.random() < 0.5:
+            self.wait_for_a_push()
+        self.remote.stop()
+
+    def wait_for_a_push(self) -> None:
         runs = self.bare / "hooks" / f"{self.dice.choice(HOOKS)}.runs"
         runs.unlink(missing_ok=True)
         with suppress(AssertionError):
             wait_until(runs.exists, PUSH_SECONDS)
             self.happened[f"cut in {runs.stem}"] += 1
-        self.remote.stop()
 
     def back(self) -> None:
+        """Pushes come back by themselves, each time after a longer pause; or somebody tests the connection."""
         self.remote.start()
+        if self.dice.random() < 0.5:
+            headers = {"Authorization": f"Bearer {self.server.token}"}
+            with suppress(httpx2.HTTPError):
+                self.happened["tested"] += 1
+                httpx2.post(f"{self.server.url}/api/v1/git/connections/test", headers=headers, timeout=20)
 
     def web_process(self) -> None:
         self.kill_one_of("web")
