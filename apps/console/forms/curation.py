@@ -4,6 +4,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from apps.console.deeds import OperationForm
+from apps.console.forms.seldom import SeldomForm
 
 PROTOCOLS = [
     ("auto", _("Automatic: Responses first, then Chat Completions")),
@@ -11,21 +12,22 @@ PROTOCOLS = [
     ("chat_completions", _("Chat Completions only")),
 ]
 STREAMING = [("auto", _("Where the endpoint can")), ("off", _("Never"))]
-SELDOM = (
-    "vision_model",
-    "protocol",
-    "streaming",
-    "request_timeout_seconds",
-    "probe_interval_seconds",
-    "max_input_tokens",
-    "max_output_tokens",
-    "context_tokens",
-    "admin_url",
-)
 
 
-class ConnectionForm(OperationForm):
+class ConnectionForm(SeldomForm):
     """The connection to a model. A token goes in and never comes out."""
+
+    SELDOM = (
+        "vision_model",
+        "protocol",
+        "streaming",
+        "request_timeout_seconds",
+        "probe_interval_seconds",
+        "max_input_tokens",
+        "max_output_tokens",
+        "context_tokens",
+        "admin_url",
+    )
 
     base_url = forms.CharField(
         label=_("Base URL"),
@@ -72,19 +74,6 @@ class ConnectionForm(OperationForm):
         if not has_token:
             del self.fields["forget_token"]
             self.fields["token"].help_text = _("It is stored sealed and never shown again. Empty: none is sent.")
-
-    @property
-    def plain(self) -> list[forms.BoundField]:
-        return [field for field in self.visible_fields() if field.name not in SELDOM]
-
-    @property
-    def seldom(self) -> list[forms.BoundField]:
-        return [self[name] for name in SELDOM]
-
-    @property
-    def opens_seldom(self) -> bool:
-        """An error must be in sight."""
-        return any(name in self.errors for name in SELDOM)
 
     def arguments(self) -> dict[str, Any]:
         told = dict(self.cleaned_data)

@@ -4,15 +4,17 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from apps.console.deeds import OperationForm
+from apps.console.forms.seldom import SeldomForm
 
 SECRETS = ("secret", "private_key", "passphrase", "proxy")
-SELDOM = ("name", "branch", "authorities", "proxy", "forget")
 HIDDEN = {"autocomplete": "new-password"}
 STAYS = _("Stored sealed and never shown again. Empty: what is stored stays.")
 
 
-class GitConnectionForm(OperationForm):
+class GitConnectionForm(SeldomForm):
     """The connection to a Git server. Secrets go in and never come out."""
+
+    SELDOM = ("name", "branch", "authorities", "proxy", "forget")
 
     url = forms.CharField(
         label=_("Address"),
@@ -83,19 +85,6 @@ class GitConnectionForm(OperationForm):
     )
     forget = forms.BooleanField(label=_("Forget all stored secrets that are not entered here"), required=False)
     revision = forms.IntegerField(widget=forms.HiddenInput)
-
-    @property
-    def plain(self) -> list[forms.BoundField]:
-        return [field for field in self.visible_fields() if field.name not in SELDOM]
-
-    @property
-    def seldom(self) -> list[forms.BoundField]:
-        return [self[name] for name in SELDOM]
-
-    @property
-    def opens_seldom(self) -> bool:
-        """An error must be in sight."""
-        return any(name in self.errors for name in SELDOM)
 
     def arguments(self) -> dict[str, Any]:
         told = dict(self.cleaned_data)
