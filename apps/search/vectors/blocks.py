@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.search.vectors.packed import Packed, rounding
+from apps.search.vectors.packed import Packed, Question, rounding
 
 SCANNERS = 2  # Threads that scan packed rows: what else runs on a small server wants the other cores.
 LANGUAGES = ("zh", "en", "other")
@@ -73,7 +73,8 @@ class Block:
         codes = self.column(CODES)
         near = np.empty(self.count, np.float32)
         packed = len(self._packed) * PACKED_ROWS
-        for number, dots in enumerate(_scanners().map(lambda one: one.dots(question), self._packed)):
+        cut = Question(question)
+        for number, dots in enumerate(_scanners().map(lambda one: one.dots(cut), self._packed)):
             near[number * PACKED_ROWS : (number + 1) * PACKED_ROWS] = dots
         floats = np.empty((SCANNED_AT_ONCE, self.dimensions), np.float32)
         for begin in range(packed, self.count, SCANNED_AT_ONCE):

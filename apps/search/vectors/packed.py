@@ -14,24 +14,29 @@ MIDDLE = 64  # What 0 is told as, since the kernels want the question without si
 HIGHEST = 63
 
 
+class Question:
+    """A question as the kernels take it, cut once for all packed rows of a scan."""
+
+    def __init__(self, question: NDArray[np.float32]) -> None:
+        coarse, self.step = _cut(question)
+        fine, self.small_step = _cut(question - coarse * self.step)
+        self.told = (np.stack([coarse, fine]) + np.float32(MIDDLE)).astype(np.uint8)
+
+
 class Packed:
     """Some rows of codes, none of which change any more."""
 
     def __init__(self, codes: NDArray[np.int8]) -> None:
-        self.rows = len(codes)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.enable_cpu_mem_arena = False
         model = _model(codes).SerializeToString()
         self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
-    def dots(self, question: NDArray[np.float32]) -> NDArray[np.float32]:
+    def dots(self, question: Question) -> NDArray[np.float32]:
         """The product of every row of codes with the question."""
-        coarse, step = _cut(question)
-        fine, small_step = _cut(question - coarse * step)
-        told = np.stack([coarse, fine]) + np.float32(MIDDLE)
-        (products,) = self._session.run(None, {"question": told.astype(np.uint8)})
-        dots: NDArray[np.float32] = products[0] * step + products[1] * small_step
+        (products,) = self._session.run(None, {"question": question.told})
+        dots: NDArray[np.float32] = products[0] * question.step + products[1] * question.small_step
         return dots
 
 
