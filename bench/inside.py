@@ -116,6 +116,13 @@ class _Desk:
 @contextmanager
 def inside(name: str) -> Iterator[Inside]:
     """An empty store of its own; it goes with the ``with``. Once a process, since Django is set up for it."""
+    with data_folder(name):
+        yield _set_up()
+
+
+@contextmanager
+def data_folder(name: str, **settings: str) -> Iterator[None]:
+    """This process's settings for a data folder of its own; it goes with the ``with``."""
     folder = RUNS / f"{os.getpid()}-{name}"
     folder.mkdir(parents=True)
     for variable in [one for one in os.environ if one.startswith("MEMRELAY_")]:
@@ -124,28 +131,35 @@ def inside(name: str) -> Iterator[Inside]:
         "DJANGO_SETTINGS_MODULE": "memrelay.settings",
         "MEMRELAY_DATA": str(folder),
         "MEMRELAY_SECRET_KEY": token_hex(32),  # Where one has to be made, the process begins anew.
+        **settings,
     }
     try:
-        yield _set_up()
+        yield
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _set_up() -> Inside:
+def set_up() -> None:
+    """Django, an empty store and all operations, in the data folder of this process."""
     import django
 
     django.setup()
-    from django.conf import settings
-
     from apps.instance.serving.first_start import prepare
     from apps.instance.serving.tables import migrate
-    from apps.operations.caller import Caller
-    from apps.search.embedding.choice import load
-    from apps.search.vectors import asking
 
     prepare()
     migrate()
     import_module("memrelay.api")  # Where all operations are gathered.
+
+
+def _set_up() -> Inside:
+    set_up()
+    from django.conf import settings
+
+    from apps.operations.caller import Caller
+    from apps.search.embedding.choice import load
+    from apps.search.vectors import asking
+
     model = Kept(load())
     desk = _Desk(model)
     operations = {each: _function(path) for each, path in settings.EMBEDDER_OPERATIONS.items()}

@@ -9,10 +9,10 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from bench.datasets import KEPT, RUNS
+from bench.datasets import KEPT
+from bench.inside import data_folder, set_up
 from bench.workload import note
 
 if TYPE_CHECKING:
@@ -127,36 +127,14 @@ class Store:
 @contextmanager
 def store(name: str) -> Iterator[Store]:
     """Once a process, since Django is set up for it; the folder goes with the ``with``."""
-    folder = RUNS / f"{os.getpid()}-{name}"
-    folder.mkdir(parents=True)
-    for variable in [one for one in os.environ if one.startswith("MEMRELAY_")]:
-        del os.environ[variable]
-    os.environ |= {
-        "DJANGO_SETTINGS_MODULE": "memrelay.settings",
-        "MEMRELAY_DATA": str(folder),
-        "MEMRELAY_SECRET_KEY": token_hex(32),
-        "MEMRELAY_EMBEDDING": "off",
-        "MEMRELAY_LOG_LEVEL": "WARNING",
-    }
-    try:
+    with data_folder(name, MEMRELAY_EMBEDDING="off", MEMRELAY_LOG_LEVEL="WARNING"):
         yield _set_up()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _set_up() -> Store:
-    from importlib import import_module
-
-    import django
-
-    django.setup()
-    from apps.instance.serving.first_start import prepare
-    from apps.instance.serving.tables import migrate
+    set_up()
     from apps.operations.caller import Caller
 
-    prepare()
-    migrate()
-    import_module("memrelay.api")  # Where all operations are gathered.
     made = Store(Caller.for_command("bench"))
     made.call("git_settings_update", strategy="per_workspace")
     return made
