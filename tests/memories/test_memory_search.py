@@ -127,6 +127,19 @@ def test_a_search_that_began_by_words_goes_on_by_words(agent: Agent, near: SaidT
     assert {hit.memory_id for page in (first, second) for hit in page.results} == ids
 
 
+def test_a_later_page_tells_that_something_changed_though_vectors_are_to_come(agent: Agent, near: SaidToBeNear) -> None:
+    near.z = {save(agent, f"Note {number}", f"A walnut, number {number}."): 3.0 for number in range(3)}
+    near.doubt = Reason.VECTORS_PENDING
+    first = agent.call("memory_search", query="walnut", limit=2)
+    assert first.reason == "VECTORS_PENDING"
+    save(agent, "Another note", "A walnut more.")
+    assert agent.call("memory_search", query="walnut", limit=2, cursor=first.next_cursor).reason == "CURSOR_STALE"
+
+
+def test_the_setting_says_how_long_a_page_is_where_nobody_does(settings: Any) -> None:
+    assert selector.memory_search.arguments.model_fields["limit"].default == settings.SEARCH_LIMIT
+
+
 @pytest.mark.parametrize("mode", ["text", "hybrid", "semantic"])
 def test_pages_fit_together_in_every_mode(agent: Agent, near: SaidToBeNear, mode: str) -> None:
     ids = [save(agent, f"Note {number}", f"A walnut{' tree' * (number % 3)}, number {number}.") for number in range(25)]

@@ -63,7 +63,7 @@ def memory_search(
     updated_to: TimeTo = "",
     mode: SearchMode = "hybrid",
     explain: Explain = False,
-    limit: Limit = 10,
+    limit: Limit = settings.SEARCH_LIMIT,
     cursor: PageCursor = "",
 ) -> SearchOut:
     """Find memories, checkpoints and curated documents by words and meaning, best first.
@@ -86,7 +86,7 @@ def memory_search(
     )
     search = _by_words if used is Mode.TEXT else _by_meaning_too
     page = search(query, filters, used, start.offset, limit)
-    reason = page.reason or _doubt(keys, stale=start.is_stale(now_at))
+    reason = _doubt(keys, page.reason, stale=start.is_stale(now_at))
     return SearchOut.model_construct(
         results=_hits(caller, query, page, keys, explain=explain),
         complete=reason is None,
@@ -158,12 +158,13 @@ def _texts(stable_ids: Sequence[str], scope_keys: Sequence[str]) -> dict[str, st
     return {row.stable_id: f"{row.title}\n{bodies.get(row.pk, '')}" for row in rows}
 
 
-def _doubt(keys: list[str], *, stale: bool) -> Reason | None:
+def _doubt(keys: list[str], of_page: Reason | None, *, stale: bool) -> Reason | None:
+    """Of several doubts the gravest. Vectors to come are the mildest: a store that is written to always has some."""
+    if of_page not in (None, Reason.VECTORS_PENDING):
+        return of_page
     if stale:
         return Reason.CURSOR_STALE
-    if outside_pending(keys):
-        return Reason.OUTSIDE_CHANGES_PENDING
-    return None
+    return of_page or (Reason.OUTSIDE_CHANGES_PENDING if outside_pending(keys) else None)
 
 
 def _rows(stable_ids: Sequence[str], scope_keys: Sequence[str]) -> list[Memory]:
