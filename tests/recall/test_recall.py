@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from django.db import connection
@@ -57,6 +58,13 @@ def test_a_message_brings_to_mind_what_fits_it_once_in_a_session(bob: Rest) -> N
     assert recall(bob, QUESTION, "s2")["count"] == 1
     assert ok(bob.post("/recall/sessions/s1/release", message_ids=["m1"])) == {"session_id": "s1", "released": 1}
     assert recall(bob, QUESTION, message_id="m3")["count"] == 1
+
+
+@pytest.mark.parametrize("session", ["thread/7", "a/release", "会话 1?#"])
+def test_a_session_may_have_any_name(bob: Rest, session: str) -> None:
+    deploy_day(bob)
+    assert recall(bob, QUESTION, session)["count"] == 1
+    assert ok(bob.post(f"/recall/sessions/{quote(session, safe='')}/release"))["released"] == 1
 
 
 def test_a_release_frees_what_came_with_these_messages_and_without_names_everything(bob: Rest) -> None:
