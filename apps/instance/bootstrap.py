@@ -8,9 +8,10 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from django.conf import settings
+from pydantic import Field
 
 from apps.base.text import slug_for
 from apps.base.transactions import short_transaction
@@ -27,6 +28,7 @@ from apps.memory_git.binding import usable_connection
 from apps.memory_git.bootstrapping import Fetched, adopt_history, fetched
 from apps.memory_git.credentials import access_of, address_at
 from apps.memory_git.deeds import note, start
+from apps.memory_git.inspecting import left_out
 from apps.memory_git.leasing import whole
 from apps.memory_git.models import GitDeed, MemoryRepository
 from apps.memory_git.remote_errors import ConnectionMissing
@@ -47,23 +49,31 @@ NOT_IN_GIT = (
 )  # fmt: skip
 
 
+Preview = Annotated[
+    bool, Field(description="Only tell what would be taken in and what would be left out; nothing changes.")
+]
+
+
 @operation(needs=Right.ADMINISTER, answers=GitDeedOut, effect=Effect.ADDS)
-def memory_remote_bootstrap(caller: Caller) -> GitDeedOut:
+def memory_remote_bootstrap(caller: Caller, *, preview: Preview = False) -> GitDeedOut:
     """Fill this empty instance from the connected remote: workspaces, documents with their ids, and the history of commits.
 
     Only where there is no document and no workspace, Memory Git is off, and one repository holds everything. The answer is a
-    job; its result names what Git cannot bring back. Switch Memory Git on afterwards to go on pushing there.
+    job; its result names what Git cannot bring back, and the documents that are left out because they are not in order: mend
+    those at the remote first, if you want them. Switch Memory Git on afterwards to go on pushing there.
     """
     _connected()
     _refuse_unless_empty()
-    return deed_out(start(caller, "remote_bootstrap", {}))
+    return deed_out(start(caller, "remote_bootstrap", {"preview": preview}))
 
 
 def run(deed: GitDeed) -> dict[str, Any]:
-    """All of it, or nothing: the tree is looked at before the first row is made."""
+    """The tree is looked at before the first row is made: refused whole, or taken in but for what it leaves out by name."""
     connection = _connected()
     with fetched(address_at(connection.url), access_of(connection), connection.branch) as found:
         told = _scope_files(found)
+        if deed.arguments.get("preview"):
+            return _result(found, told)
         by_scope: dict[str, list[Document]] = defaultdict(list)
         for document in found.tree.documents:
             by_scope[document.scope_key].append(document)
@@ -83,14 +93,23 @@ def run(deed: GitDeed) -> dict[str, Any]:
                     note(deed, done=deed.done + len(changes))
             close_operation(operation)
             commits = adopt_history(found, connection.branch)
-        return {
-            "commit": found.tip.decode(),
-            "commits": commits,
-            "documents": len(found.tree.documents),
-            "workspaces": report.workspaces,
-            "ignored": found.tree.ignored[:100],
-            "not_restored": list(NOT_IN_GIT),
-        }
+        return {**_result(found, told), "commits": commits, "workspaces": report.workspaces}
+
+
+def _result(found: Fetched, told: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "commit": found.tip.decode(),
+        "commits": 0,  # Taken over so far.
+        "documents": len(found.tree.documents),
+        "workspaces": len({key for key in (*told, *_scopes_in(found)) if key.startswith("project/")}),
+        "ignored": found.tree.ignored[:100],
+        **left_out(found.tree),
+        "not_restored": list(NOT_IN_GIT),
+    }
+
+
+def _scopes_in(found: Fetched) -> set[str]:
+    return {document.scope_key for document in found.tree.documents}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,19 +11,21 @@ from apps.base.ids import new_id
 from apps.base.text import lf
 from apps.base.transactions import short_transaction
 from apps.memories.ledger.operations import mark_closed
-from apps.memories.models import LogicalOperation, Scope
+from apps.memories.models import LogicalOperation, Memory, Scope
 from apps.memory_git import local
 from apps.memory_git.committing import Making, sound
 from apps.memory_git.deeds import note
+from apps.memory_git.errors import UnsafeTree
 from apps.memory_git.gathering import Deed, End, Held, current, documents_of, held_by
 from apps.memory_git.leasing import all_scopes, whole
 from apps.memory_git.models import DocumentVersion, GitCommit, GitDeed, MemoryRepository, Strategy
 from apps.memory_git.rebuilding import rebuilt, unlisted
 from apps.memory_git.repositories import ensure, folder_of, identity, mark_sound
 from apps.memory_git.rewriting import commit_in
-from apps.memory_git.roots import root_of
+from apps.memory_git.roots import prefix_in, root_of
 from apps.memory_git.rows import enter_large
 from apps.memory_git.switch import strategy_if_on
+from apps.memory_git.trees import validated
 
 MOST_UNKNOWN = 200_000
 BASELINE, RECOVERY = "git_baseline", "git_recovery"
@@ -138,15 +140,30 @@ class WholeMaking(Making):
             "stable_id", "-revision", "-commit_id"
         )
         seen: set[str] = set()
-        gone = []
+        gone: list[DocumentVersion] = []
         for version in rows.iterator(chunk_size=2000):
             if version.stable_id in seen or version.stable_id in present:
                 continue
             seen.add(version.stable_id)
             if version.change != DocumentVersion.DELETED and version.blob:
                 self.known[version.stable_id] = Held(version.revision, version.scope_key, version.path, version.blob)
-                gone.append(_deleted(version))
-        return gone
+                gone.append(version)
+        kept = self._never_taken_in(gone)
+        return [_deleted(version) for version in gone if version.stable_id not in kept]
+
+    def _never_taken_in(self, gone: Sequence[DocumentVersion]) -> set[str]:
+        """What a bootstrap left out by name is no document here, but nobody deleted it: it goes on lying in the tree."""
+        ids = {version.stable_id for version in gone}
+        ids -= set(Memory.objects.filter(stable_id__in=ids).values_list("stable_id", flat=True))
+        if not ids or self.tree is None:
+            return set()
+        try:
+            tree = validated(self.staging.store, self.tree, scope_key=self.repository.scope_key)
+        except UnsafeTree:
+            return set()  # No bootstrap would have taken anything of it in.
+        paths = {one.path for one in tree.left_out}
+        at = {one.stable_id: f"{prefix_in(self.repository.root, one.scope_key)}{one.path}" for one in gone}
+        return {stable_id for stable_id in ids if at[stable_id] in paths}
 
 
 def _deleted(version: DocumentVersion) -> End:

@@ -25,7 +25,7 @@ from apps.memory_git.remotes.access import Access
 from apps.memory_git.remotes.addresses import RemoteAddress
 from apps.memory_git.remotes.client import Remote
 from apps.memory_git.roots import prefix_in
-from apps.memory_git.trees import OURS, Entry, Tree, entries_of, validated
+from apps.memory_git.trees import OURS, Entry, LeftOut, Tree, entries_of, validated
 
 BY = Identity("MemRelay", "memrelay@localhost")
 
@@ -35,12 +35,13 @@ class Brought:
     commit: str
     commits: int
     documents: int
-    ignored: list[str]  # Files of the remote that are no documents: left out.
+    ignored: list[str]  # Files of the remote that are no documents.
+    left_out: list[LeftOut]  # Documents that are not in order.
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """A remote's newest commit in a staging area, looked at and found in order."""
+    """A remote's newest commit in a staging area, looked at: nothing in it does harm."""
 
     staging: Repo
     tip: bytes
@@ -74,12 +75,19 @@ def fetched(address: RemoteAddress, access: Access, branch: str) -> Iterator[Fet
 
 
 @outside_transactions
+def look(address: RemoteAddress, access: Access, branch: str) -> Brought:
+    """What ``bring`` would do, and raise; nothing is kept of it."""
+    _refuse_unless_empty()
+    with fetched(address, access, branch) as found:
+        return _brought(found, _commits_up_to(found.staging, found.tip))
+
+
+@outside_transactions
 def bring(address: RemoteAddress, access: Access, branch: str) -> Brought:
     """Fill the empty memories folder. Raises ``FolderNotEmpty`` and what ``fetched`` raises."""
     memories = Path(settings.MEMORIES_FOLDER)
+    _refuse_unless_empty()
     memories.mkdir(parents=True, exist_ok=True)
-    if local.exists(memories) or next(store.markdown_files(memories), None) is not None:
-        raise FolderNotEmpty()
     with fetched(address, access, branch) as found:
         wanted = {f"{prefix_in('', one.scope_key)}{one.path}" for one in found.tree.documents}
         written = [
@@ -89,7 +97,18 @@ def bring(address: RemoteAddress, access: Access, branch: str) -> Brought:
         ]
         store.make_durable(memories, written)
         commits = adopt_history(found, branch)
-        return Brought(found.tip.decode(), commits, len(found.tree.documents), found.tree.ignored)
+        return _brought(found, commits)
+
+
+def _refuse_unless_empty() -> None:
+    memories = Path(settings.MEMORIES_FOLDER)
+    if memories.exists() and (local.exists(memories) or next(store.markdown_files(memories), None) is not None):
+        raise FolderNotEmpty()
+
+
+def _brought(found: Fetched, commits: int) -> Brought:
+    tree = found.tree
+    return Brought(found.tip.decode(), commits, len(tree.documents), tree.ignored, tree.left_out)
 
 
 def adopt_history(found: Fetched, branch: str) -> int:
@@ -99,7 +118,11 @@ def adopt_history(found: Fetched, branch: str) -> int:
     with local.locked(memories), local.opened(memories) as repo:
         _copy_history(found.staging, repo, found.tip)
         local.move_branch(repo, branch, None, found.tip, BY, "Bootstrap from a remote")
-        return sum(1 for _entry in repo.get_walker([ObjectID(found.tip)]))
+        return _commits_up_to(repo, found.tip)
+
+
+def _commits_up_to(repo: Repo, tip: bytes) -> int:
+    return sum(1 for _entry in repo.get_walker([ObjectID(tip)]))
 
 
 def _copy_history(staging: Repo, repo: Repo, tip: bytes) -> None:

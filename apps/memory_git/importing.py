@@ -15,7 +15,7 @@ from apps.memories.ledger import Part, close_operation, commit_parts, open_opera
 from apps.memories.models import LogicalOperation, Memory, Resource
 from apps.memory_git.committing import commit_root
 from apps.memory_git.deeds import note
-from apps.memory_git.inspecting import differing, inspected
+from apps.memory_git.inspecting import differing, inspected, left_out
 from apps.memory_git.leasing import all_scopes, whole
 from apps.memory_git.models import GitDeed
 from apps.memory_git.remote_errors import RepositoryUnbound
@@ -36,9 +36,9 @@ def run(deed: GitDeed) -> dict[str, Any]:
         raise RepositoryUnbound(name="")
     scope_keys = [repository.scope_key] if repository.scope_key else all_scopes()
     with whole(scope_keys, work="remote import") as held, inspected(repository, deed.arguments["commit"]) as found:
-        staging, documents = found
+        staging, tree = found
         catch_up(repository)
-        wanted = list(_chosen(documents, deed.arguments["resource_ids"], deed.arguments["scope"]))
+        wanted = list(_chosen(tree.documents, deed.arguments["resource_ids"], deed.arguments["scope"]))
         sorted_out = differing(repository, wanted)
         caller, operation = by_git(Caller.for_job(deed)), _operation(deed)
         imported: list[str] = []
@@ -70,6 +70,7 @@ def run(deed: GitDeed) -> dict[str, Any]:
         "imported": imported,
         "refused": refused,
         "unchanged": unchanged,
+        **({} if deed.arguments["resource_ids"] else left_out(tree)),  # They cannot be chosen: nobody knows their ids.
         "commit": repository.head,
         "imported_from": deed.arguments["commit"],
     }

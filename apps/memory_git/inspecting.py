@@ -26,7 +26,7 @@ from apps.memory_git.models import GitCommit, GitDeed, MemoryRepository
 from apps.memory_git.pushing import is_ours, remote_of
 from apps.memory_git.remote_errors import ConnectionMissing, NotInspected, RepositoryUnbound
 from apps.memory_git.repositories import folder_of
-from apps.memory_git.trees import Document, validated
+from apps.memory_git.trees import Document, Tree, validated
 
 OURS, INSPECTED = Ref(b"refs/memrelay/ours"), Ref(b"refs/memrelay/inspected")
 SECONDS = 600.0
@@ -72,8 +72,8 @@ def run(deed: GitDeed) -> dict[str, Any]:
 
 
 @contextmanager
-def inspected(repository: MemoryRepository, commit: str) -> Iterator[tuple[Repo, list[Document]]]:
-    """The staging area and the documents of an inspected commit. Raises ``NotInspected``, ``UnsafeTree``."""
+def inspected(repository: MemoryRepository, commit: str) -> Iterator[tuple[Repo, Tree]]:
+    """The staging area and the tree of an inspected commit. Raises ``NotInspected``, ``UnsafeTree``."""
     folder = staging_folder(repository)
     if not folder.exists():
         raise NotInspected(commit=commit)
@@ -82,7 +82,7 @@ def inspected(repository: MemoryRepository, commit: str) -> Iterator[tuple[Repo,
         if found is None or found.decode() != commit:
             raise NotInspected(commit=commit)
         tree = _commit(staging, found).tree
-        yield staging, validated(staging.object_store, bytes(tree), scope_key=repository.scope_key).documents
+        yield staging, validated(staging.object_store, bytes(tree), scope_key=repository.scope_key)
 
 
 def staging_folder(repository: MemoryRepository) -> Path:
@@ -138,7 +138,13 @@ def _compared(repository: MemoryRepository, staging: Repo, commit: bytes) -> dic
         "changed": len(found["changed"]),
         "same": len(found["same"]),
         "ignored": tree.ignored[:SHOWN],
+        **left_out(tree),
     }
+
+
+def left_out(tree: Tree) -> dict[str, Any]:
+    """The documents of a tree that are not taken in, as a result tells them."""
+    return {"left_out": [one.told() for one in tree.left_out[:SHOWN]], "left_out_count": len(tree.left_out)}
 
 
 def _relation(repository: MemoryRepository, staging: Repo, theirs: str) -> Relation:

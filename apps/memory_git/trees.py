@@ -1,10 +1,12 @@
 """Trees that come from outside, or from long ago: looked at before a byte of them is taken in.
 
-The raw tree is read, never checked out, and refused whole: the failure names the first thing that is wrong, and where.
-What is in order comes back as documents with their ids.
+The raw tree is read, never checked out. What could do harm, or leaves in doubt what the tree is, refuses it whole: the
+failure names the first such thing, and where. One document that is not in order, or named as another system would not
+have it, is left out by name. What is in order comes back as documents with their ids.
 """
 
 import unicodedata
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -29,6 +31,7 @@ TREE, BLOB = 2, 3
 WINDOWS = frozenset(
     ["con", "prn", "aux", "nul", *(f"{kind}{number}" for kind in ("com", "lpt") for number in range(1, 10))]
 )
+UNSEEN = ("Cc", "Cf", "Cs")  # Control characters and what turns text around.
 OURS = frozenset([".gitignore", ".gitattributes", SCOPE_FILE])
 
 
@@ -59,12 +62,23 @@ class Problem(models.TextChoices):
     WRONG_MODE = "wrong_mode", _("a layout of the other strategy")
 
 
+# Of a tree from outside: they concern one file, which does no harm as long as nobody writes it.
+LEFT_OUT = frozenset(
+    [
+        *(Problem.NOT_UTF8, Problem.NAME_TOO_LONG, Problem.PATH_TOO_LONG, Problem.CONTROL_CHARACTER),
+        *(Problem.TRAILING_DOT_OR_SPACE, Problem.WINDOWS_NAME, Problem.CASE_TWINS, Problem.TOO_LARGE),
+        *(Problem.NOT_TEXT, Problem.BROKEN_FRONTMATTER, Problem.NO_ID, Problem.DUPLICATE_ID),
+    ]
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file of a tree: its path in the repository and its blob."""
+    """A file of a tree: its path in the repository and its blob; and what is wrong with its name, if it is left out."""
 
     path: str
     blob: bytes
+    problem: Problem | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +93,40 @@ class Document:
     title: str
 
 
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A file that is not taken in, and why."""
+
+    path: str  # In the repository.
+    problem: Problem
+
+    def told(self) -> dict[str, str]:
+        return {"path": readable(self.path), "what": self.problem.value}
+
+
 @dataclass
 class Tree:
     documents: list[Document] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)  # Files that are no documents and none of ours: left alone.
+    left_out: list[LeftOut] = field(default_factory=list)
 
 
 def unsafe(problem: Problem, path: str) -> UnsafeTree:
-    return UnsafeTree(problem=problem.label, what=problem.value, path=path)
+    return UnsafeTree(problem=problem.label, what=problem.value, path=readable(path))
+
+
+def readable(path: str) -> str:
+    """A path for people: what would steer a terminal or turn the text around is spelled out."""
+    return "".join(
+        character.encode("unicode_escape").decode() if unicodedata.category(character) in UNSEEN else character
+        for character in path
+    )
 
 
 @outside_transactions
 def entries_of(store: BaseObjectStore, tree: bytes) -> list[Entry]:
-    """Every file of a raw tree. Raises ``UnsafeTree`` at the first thing that must not be."""
-    return list(_Walk(store).files(tree))
+    """Every file of a raw tree whose name is in order. Raises ``UnsafeTree`` at the first thing that must not be."""
+    return [entry for entry in _Walk(store).files(tree) if entry.problem is None]
 
 
 @outside_transactions
@@ -100,26 +134,51 @@ def validated(store: BaseObjectStore, tree: bytes, *, scope_key: str = "", stric
     """The documents of a tree: of one scope's repository, or (without a scope) of the one that holds everything.
 
     Raises ``UnsafeTree``. A tree of our own may hold heads with a line that cannot be read, and names that a person gave
-    and another system would not, as the ledger keeps them: it is not looked at ``strict``.
+    and another system would not, as the ledger keeps them: it is not looked at ``strict``, and nothing of it is left out.
     """
     walk = _Walk(store, strict=strict)
-    found, seen = Tree(), dict[str, str]()
+    found, seen = Tree(), defaultdict[str, list[tuple[str, Document]]](list)
     for entry in walk.files(tree):
-        if not entry.path.endswith(".md"):
-            if entry.path not in OURS and not entry.path.endswith(f"/{SCOPE_FILE}"):
-                found.ignored.append(entry.path)
-            continue
         scope, path = _scoped(entry.path, scope_key)
-        if not scope or any(part.startswith(".") for part in path.split("/")):
-            found.ignored.append(entry.path)
+        if not _is_document(entry, scope, path):
+            if entry.path not in OURS and not entry.path.endswith(f"/{SCOPE_FILE}"):
+                found.ignored.append(readable(entry.path))
             continue
-        document = _document(walk.content(entry), entry, scope, path, strict)
-        if (twin := seen.setdefault(document.stable_id, entry.path)) != entry.path:
-            raise unsafe(Problem.DUPLICATE_ID, f"{twin}, {entry.path}")
-        found.documents.append(document)
+        try:
+            document = _document(walk, entry, scope, path)
+        except UnsafeTree as refusal:
+            problem = Problem(refusal.facts["what"])
+            if not strict or problem not in LEFT_OUT:
+                raise
+            found.left_out.append(LeftOut(entry.path, problem))
+        else:
+            seen[document.stable_id].append((entry.path, document))
+    _sort_out(found, seen, strict)
+    if found.left_out and not found.documents:
+        raise unsafe(found.left_out[0].problem, found.left_out[0].path)
     if not scope_key and not found.documents and any(path.endswith(".md") for path in found.ignored):
         raise unsafe(Problem.WRONG_MODE, next(iter(found.ignored)))
     return found
+
+
+def _is_document(entry: Entry, scope_key: str, path: str) -> bool:
+    """Also one that is left out for its name, which may hide its ending."""
+    return (
+        (entry.path.endswith(".md") or entry.problem is not None)
+        and bool(scope_key)
+        and not any(part.startswith(".") for part in path.split("/"))
+    )
+
+
+def _sort_out(found: Tree, seen: dict[str, list[tuple[str, Document]]], strict: bool) -> None:
+    """Of documents with one id nobody can say which is the one."""
+    for same in seen.values():
+        if len(same) == 1:
+            found.documents.append(same[0][1])
+        elif strict:
+            found.left_out += [LeftOut(path, Problem.DUPLICATE_ID) for path, _document in same]
+        else:
+            raise unsafe(Problem.DUPLICATE_ID, ", ".join(path for path, _document in same))
 
 
 def _scoped(path: str, scope_key: str) -> tuple[str, str]:
@@ -134,12 +193,15 @@ def _scoped(path: str, scope_key: str) -> tuple[str, str]:
     return scope_key, path
 
 
-def _document(content: bytes, entry: Entry, scope_key: str, path: str, strict: bool) -> Document:
+def _document(walk: "_Walk", entry: Entry, scope_key: str, path: str) -> Document:
+    if entry.problem is not None:
+        raise unsafe(entry.problem, entry.path)
+    content = walk.content(entry)
     try:
         _parts, metadata = frontmatter.parse(content)
     except frontmatter.NotUtf8:
         raise unsafe(Problem.NOT_TEXT, entry.path) from None
-    if metadata.problems and strict:
+    if metadata.problems and walk.strict:
         raise unsafe(Problem.BROKEN_FRONTMATTER, entry.path)
     facts = documents.read_facts(content, fallback_title=path.rpartition("/")[2].removesuffix(".md"))
     if not facts.stable_id:
@@ -155,20 +217,21 @@ class _Walk:
         self.count = self.total = 0
 
     def files(self, tree: bytes) -> Iterator[Entry]:
-        waiting: list[tuple[bytes, str, int]] = [(tree, "", 0)]
+        """Folders with a name to be left out are walked too: nothing that must not be hides in them."""
+        waiting: list[tuple[bytes, str, int, Problem | None]] = [(tree, "", 0, None)]
         while waiting:
-            sha, base, depth = waiting.pop()
+            sha, base, depth, above = waiting.pop()
             if depth > DEEPEST:
                 raise unsafe(Problem.TOO_DEEP, base)
-            for name, mode, child in self._folder(sha, base):
+            for name, mode, child, problem in self._folder(sha, base):
                 path = f"{base}{name}"
                 if mode == FOLDER:
-                    waiting.append((child, f"{path}/", depth + 1))
+                    waiting.append((child, f"{path}/", depth + 1, above or problem))
                 elif mode in FILES:
-                    yield Entry(path, child)
+                    yield Entry(path, child, above or problem)
                 else:
-                    problem = {SUBMODULE: Problem.SUBMODULE, SYMLINK: Problem.SYMLINK}.get(mode, Problem.BAD_MODE)
-                    raise unsafe(problem, path)
+                    refused = {SUBMODULE: Problem.SUBMODULE, SYMLINK: Problem.SYMLINK}.get(mode, Problem.BAD_MODE)
+                    raise unsafe(refused, path)
 
     def content(self, entry: Entry) -> bytes:
         """A blob's bytes, within the bounds of a document and of all of them."""
@@ -182,24 +245,25 @@ class _Walk:
             raise unsafe(Problem.TREE_TOO_LARGE, entry.path)
         return content
 
-    def _folder(self, sha: bytes, base: str) -> Iterator[tuple[str, int, bytes]]:
+    def _folder(self, sha: bytes, base: str) -> Iterator[tuple[str, int, bytes, Problem | None]]:
         kind, raw = self._raw(sha, base)
         if kind != TREE or len(raw) > LARGEST_TREE:
             raise unsafe(Problem.DAMAGED, base or "/")
-        folded: dict[str, str] = {}
-        for raw_name, mode, child in self._parsed(raw, base):
+        entries = self._parsed(raw, base)
+        shown = [raw_name.decode("utf-8", "backslashreplace") for raw_name, _mode, _child in entries]
+        twins = Counter(map(_folded, shown))
+        for (raw_name, mode, child), name in zip(entries, shown, strict=True):
             self.count += 1
             if self.count > MOST_ENTRIES:
                 raise unsafe(Problem.TOO_MANY_ENTRIES, base or "/")
-            shown = f"{base}{raw_name.decode('utf-8', 'backslashreplace')}"
-            if (problem := problem_of(raw_name, strict=self.strict)) is not None:
-                raise unsafe(problem, shown)
-            if len(shown.encode()) > LONGEST_PATH:
-                raise unsafe(Problem.PATH_TOO_LONG, shown[:200])
-            name = raw_name.decode()
-            if (twin := folded.setdefault(unicodedata.normalize("NFC", name).casefold(), name)) != name:
-                raise unsafe(Problem.CASE_TWINS, f"{base}{twin}, {shown}")
-            yield name, mode, child
+            problem = problem_of(raw_name, strict=self.strict)
+            if problem is None and len(f"{base}{name}".encode()) > LONGEST_PATH:
+                problem = Problem.PATH_TOO_LONG
+            if problem is None and twins[_folded(name)] > 1:
+                problem = Problem.CASE_TWINS
+            if problem is not None and not (self.strict and problem in LEFT_OUT):
+                raise unsafe(problem, f"{base}{name}"[:200])
+            yield name, mode, child, problem
 
     def _parsed(self, raw: bytes, base: str) -> list[tuple[bytes, int, bytes]]:
         try:
@@ -219,9 +283,13 @@ class _Walk:
             raise unsafe(Problem.DAMAGED, path or "/") from None
 
 
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()
+
+
 def problem_of(name: bytes, *, strict: bool = True) -> Problem | None:
     """What is wrong with one name of a tree, if anything; ``strict``: on any system, not only on this one."""
-    if name in (b"", b".", b"..") or b"/" in name or b"\0" in name or (b"\\" in name and strict):
+    if name in (b"", b".", b"..") or b"/" in name or b"\0" in name or (strict and _leads_out(name)):
         return Problem.BAD_NAME
     if len(name) > LONGEST_NAME:
         return Problem.NAME_TOO_LONG
@@ -236,11 +304,16 @@ def problem_of(name: bytes, *, strict: bool = True) -> Problem | None:
     return _problem_elsewhere(text) if strict else None
 
 
+def _leads_out(name: bytes) -> bool:
+    """Where a backslash parts folders."""
+    return name.startswith(b"\\") or b".." in name.split(b"\\")
+
+
 def _problem_elsewhere(text: str) -> Problem | None:
-    if any(unicodedata.category(character) in ("Cc", "Cf", "Cs") for character in text):
+    if any(unicodedata.category(character) in UNSEEN for character in text):
         return Problem.CONTROL_CHARACTER
     if text != text.rstrip(" ."):
         return Problem.TRAILING_DOT_OR_SPACE
-    if text.partition(".")[0].lower() in WINDOWS or any(character in '<>:"|?*' for character in text):
+    if text.partition(".")[0].lower() in WINDOWS or any(character in '<>:"|?*\\' for character in text):
         return Problem.WINDOWS_NAME
     return None

@@ -91,6 +91,13 @@ def test_a_remote_that_went_another_way_offers_the_three_choices(
     assert "It is being looked at." in sent(alice, f"{place}/inspect")
     work_here()
     assert "refused" in text_of(alice, f"{place}/remote")  # A foreign document without an id.
+    good = "---\nstable_id: mem_01hzzzzzzzzzzzzzzzzzzzzzzz\ntitle: Good\n---\nText.\n"
+    server.push_foreign(files={"global/memories/good.md": good, "global/memories/none.md": "No head."})
+    sent(alice, f"{place}/inspect")
+    work_here()
+    page = text_of(alice, f"{place}/remote")
+    assert "1 document is not in order and stays out" in page and "global/memories/none.md" in page
+    assert "Take in what is ticked" in page and "mem_01hzzzzzzzzzzzzzzzzzzzzzzz" in page
     assert "has commits that this history does not have" in sent(alice, f"{place}/remote", url=server.url())
     server.create("second.git")
     assert "It is bound" in sent(alice, f"{place}/remote", url=server.url("second.git"))

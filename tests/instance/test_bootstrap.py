@@ -6,7 +6,7 @@ import pytest
 
 from apps.memories.models import Memory
 from apps.workspaces.models import Project
-from tests.memory_git.conftest import memory_git, save  # noqa: F401 - fixtures
+from tests.memory_git.conftest import git, memory_git, save  # noqa: F401 - fixtures
 from tests.memory_git.remotes.conftest import keyring, server  # noqa: F401 - fixtures
 from tests.world import call
 
@@ -66,9 +66,33 @@ def test_acc_041_an_empty_instance_gets_workspaces_documents_and_history(remote,
         call(world.operator, "memory_remote_bootstrap")
 
 
+def test_what_is_not_in_order_is_left_out_by_name_told_before_and_after(remote, world, memory_git):  # noqa: F811
+    broken, odd = "global/memories/broken.md", "global/memories/aux.md"
+    first, second = ("mem_01hzzzzzzzzzzzzzzzzzzzzzz" + last for last in "de")
+    files = {broken: text_of(first, "[Broken", 1), odd: text_of(second, "Odd", 1)}
+    remote.push_foreign(files=files)
+    remote.connect(allow_write_test=False)
+    left_out = [{"path": odd, "what": "windows_name"}, {"path": broken, "what": "broken_frontmatter"}]
+    told = []
+    for preview in (True, False):
+        assert not Memory.objects.exists() and not Project.objects.exists()
+        job = call(world.operator, "memory_remote_bootstrap", preview=preview)
+        memory_git.work()
+        done = call(world.operator, "git_job_get", job_id=job.job_id)
+        assert (done.state, done.error) == ("completed", "")
+        assert done.result["left_out"] == left_out and done.result["left_out_count"] == 2
+        told.append({**done.result, "commits": 0})
+    assert told[0] == told[1]
+    assert (told[0]["documents"], told[0]["workspaces"]) == (3, 1)
+    assert Memory.objects.count() == 3
+    memory_git.on()
+    there = git(remote.folder / "memory.git", "ls-tree", "-r", "--name-only", "main").splitlines()
+    assert {broken, odd} < set(there) and memory_git.is_sound()
+
+
 def test_an_instance_in_use_and_a_hostile_tree_are_refused_and_nothing_changes(remote, world, save, memory_git):  # noqa: F811
     remote.connect(allow_write_test=False)
-    remote.push_foreign(files={"global/memories/aux.md": "x"})
+    remote.push_foreign(files={"global/memories/..\\evil.md": "x"})
     job = call(world.operator, "memory_remote_bootstrap")
     memory_git.work()
     assert call(world.operator, "git_job_get", job_id=job.job_id).error_code == "UNSAFE_TREE"

@@ -111,12 +111,12 @@ def remote(request: HttpRequest, repository_id: str) -> HttpResponse:
     status = memory_repository_status.perform(caller, {"repository_id": repository_id})
     repository = status.repositories[0]
     report = _latest(status.jobs, repository_id, "remote_inspect")
-    found: Any = report.result.get("problems") if report else None
     page = {
         "repository": {**dict(repository), "is_red": repository.status in RED},
         "report": report,
         "told": report.result if report else {},
-        "problems": [(Problem(one["what"]).label, one["path"]) for one in found] if found else [],
+        "problems": [(Problem(one["what"]).label, one["path"]) for one in _listed(report, "problems")],
+        "left_out": [{"what": Problem(one["what"]).label, "path": one["path"]} for one in _listed(report, "left_out")],
         "imported": _latest(status.jobs, repository_id, "remote_import"),
         "form": form,
         "hint": form.hint,
@@ -175,6 +175,11 @@ def _as_it_is(now: GitConnectionOut) -> dict[str, Any]:
 def _bound(caller: Caller) -> list[dict[str, Any]]:
     listed = memory_repository_list(caller).repositories
     return [{**dict(one), "is_red": one.status in RED} for one in listed if one.archived_at is None]
+
+
+def _listed(report: GitDeedOut | None, name: str) -> list[dict[str, str]]:
+    found: Any = report.result.get(name) if report else None
+    return found or []
 
 
 def _latest(jobs: list[GitDeedOut], repository_id: str, kind: str) -> GitDeedOut | None:

@@ -65,6 +65,19 @@ def test_acc_042_inspecting_reports_and_changes_nothing(diverged, world, memory_
     assert git(own, "cat-file", "--batch-check", "--batch-all-objects").find(foreign) == -1
 
 
+def test_documents_that_are_not_in_order_are_left_out_by_name(diverged, world, memory_git, server):
+    repository_id, _foreign, _kept, changed = diverged
+    odd = "global/memories/what is this?.md"
+    foreign = server.push_foreign(files={odd: text_of("mem_01hzzzzzzzzzzzzzzzzzzzzzzo", "Odd", "Text.")})
+    report = deed(world, "memory_remote_inspect", repository_id, memory_git).result
+    left_out = [{"path": odd, "what": "windows_name"}]
+    assert (report["compatible"], report["problems"], report["left_out"]) == (True, [], left_out)
+    done = deed(world, "memory_remote_import", repository_id, memory_git, commit=foreign)
+    assert sorted(done.result["imported"]) == sorted([changed, NEW_ID])
+    assert (done.result["left_out"], done.result["left_out_count"]) == (left_out, 1)
+    assert not (Path(settings.MEMORIES_FOLDER) / odd).exists()
+
+
 def test_acc_042_chosen_documents_come_in_as_new_revisions_and_one_commit(diverged, world, memory_git, server):
     repository_id, foreign, _kept, changed = diverged
     deed(world, "memory_remote_inspect", repository_id, memory_git)
@@ -96,8 +109,7 @@ def test_acc_042_chosen_documents_come_in_as_new_revisions_and_one_commit(diverg
     ("files", "problem"),
     [
         ({"global/memories/.git/config.md": "x"}, "stands for .git"),
-        ({"global/memories/aux.md": text_of("mem_01hzzzzzzzzzzzzzzzzzzzzzza", "Aux", "x")}, "Windows reserves"),
-        ({"global/memories/broken.md": "---\nstable_id: [\n---\nx"}, "frontmatter"),
+        ({"global/memories/..\\evil.md": text_of("mem_01hzzzzzzzzzzzzzzzzzzzzzza", "Evil", "x")}, "out of its folder"),
     ],
 )
 def test_a_hostile_tree_is_reported_by_name_and_nothing_of_it_comes_in(

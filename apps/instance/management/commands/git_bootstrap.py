@@ -15,10 +15,11 @@ from django.utils.translation import gettext_lazy
 from apps.base.errors import MemRelayError
 from apps.instance.management.commands.rebuild import Progress, told
 from apps.instance.rebuild import rebuild, refuse_to_replace
-from apps.memory_git.bootstrapping import bring
+from apps.memory_git.bootstrapping import Brought, bring, look
 from apps.memory_git.credentials import address_at
 from apps.memory_git.remotes.access import Access
 from apps.memory_git.remotes.addresses import UnusableAddress
+from apps.memory_git.trees import readable
 
 FIELDS = ("user", "secret", "private_key", "passphrase", "authorities", "proxy")
 
@@ -30,10 +31,17 @@ class Command(BaseCommand):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("url", help=_("address of the repository, as git clone takes it"))
         parser.add_argument("--branch", default="main", help=_("the branch that holds the memories"))
+        parser.add_argument(
+            "--dry-run", action="store_true", help=_("only tell what would come in and what would be left out")
+        )
         parser.add_argument("--force", action="store_true", help=_("move an existing database aside first"))
 
-    def handle(self, *, url: str, branch: str, force: bool, **options: Any) -> None:
+    def handle(self, *, url: str, branch: str, force: bool, dry_run: bool, **options: Any) -> None:
         try:
+            if dry_run:
+                self._tell(look(address_at(url), _access(), branch))
+                self.stdout.write(_("Nothing was changed."))
+                return
             refuse_to_replace(force=force)
             brought = bring(address_at(url), _access(), branch)
             report = rebuild(force=force, told=Progress())
@@ -41,6 +49,11 @@ class Command(BaseCommand):
             raise CommandError(str(why)) from None
         except MemRelayError as failure:
             raise CommandError(f"{failure} {failure.advice}".strip()) from None
+        self._tell(brought)
+        for line in [*told(report), *never_in_git()]:
+            self.stdout.write(line)
+
+    def _tell(self, brought: Brought) -> None:
         self.stdout.write(
             _("From the remote: {documents} documents and {commits} commits, up to {commit}.").format(
                 documents=brought.documents, commits=brought.commits, commit=brought.commit[:12]
@@ -48,8 +61,14 @@ class Command(BaseCommand):
         )
         for path in brought.ignored[:50]:
             self.stdout.write(_("{path}: it is no document and was left out.").format(path=path))
-        for line in [*told(report), *never_in_git()]:
-            self.stdout.write(line)
+        for one in brought.left_out:
+            self.stdout.write(
+                _("{path}: left out ({problem}).").format(path=readable(one.path), problem=one.problem.label)
+            )
+        if brought.left_out:
+            self.stdout.write(
+                _("What was left out stays in the history. Mend it at the remote, then take it in from there.")
+            )
 
 
 def never_in_git() -> list[str]:
