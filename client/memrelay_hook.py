@@ -38,6 +38,7 @@ from urllib.parse import quote, urlsplit
 
 NAME = "memrelay-hook"
 TIMEOUT = 1.5
+LEAST_SECONDS, MOST_SECONDS = 0.1, 30.0
 MOST_CHARACTERS = 30_000
 NOT_THE_USER = "<task-notification>"  # Claude Code's own message when a subagent or a task in the background ends.
 EVENTS = ("UserPromptSubmit", "PreCompact", "Stop")
@@ -203,9 +204,9 @@ def install(given: argparse.Namespace) -> int:
     command = command_line(script, given)
     for event in EVENTS:
         file.put(event, {"type": "command", "command": command, "timeout": max(5, int(given.timeout) + 2)})
-    changed = file.save()
+    changed = file.save(again=file.held_ours)
     say(f"{'Installed' if changed else 'Nothing to change: the hooks are installed'} in {file.path}.")
-    if changed and file.backup:
+    if changed and file.kept:
         say(f"The file as it was is kept as {file.backup}.")
     say("Claude Code takes them up at its next start.")
     return 0
@@ -216,6 +217,9 @@ def uninstall(given: argparse.Namespace) -> int:
     removed = sum(file.take_out(event) for event in list(file.hooks))
     if not removed:
         say(f"No hook of MemRelay stands in {file.path}.")
+        return 0
+    if file.give_back():
+        say(f"Removed from {file.path}, which is again as it was, to the byte.")
         return 0
     file.save()
     say(f"Removed from {file.path}. The file as it was is kept as {file.backup}.")
@@ -310,18 +314,20 @@ class Settings:
         named = Path(path).expanduser() if path else Path.home() / ".claude" / "settings.json"
         self.path = Path(os.path.realpath(named))  # A link stays a link: the file it leads to is replaced.
         self.raw = self.path.read_bytes() if self.path.exists() else b""
-        self.backup: Path | None = None
-        self.data = self._read()
+        self.backup = self.path.with_name(f"{self.path.name}.before-memrelay")
+        self.kept = False  # Whether the file as it was has been kept just now.
+        self.data = self._read(self.raw)
         hooks = self.data.get("hooks", {})
         if not isinstance(hooks, dict) or not all(isinstance(groups, list) for groups in hooks.values()):
             raise Trouble(f'In {self.path} "hooks" is not what Claude Code expects. Nothing was changed.')
         self.hooks: dict[str, list[Any]] = hooks
+        self.held_ours = any(self.commands(event) for event in hooks)
 
-    def _read(self) -> Json:
-        if not self.raw.strip():
+    def _read(self, raw: bytes) -> Json:
+        if not raw.strip():
             return {}
         try:
-            data = json.loads(self.raw.decode("utf-8-sig"), object_pairs_hook=each_key_once)
+            data = json.loads(raw.decode("utf-8-sig"), object_pairs_hook=each_key_once)
         except ValueError as error:
             raise Trouble(f"{self.path} is no sound JSON ({error}). Nothing was changed; mend it first.") from None
         if not isinstance(data, dict):
@@ -361,26 +367,55 @@ class Settings:
             self.data.pop("hooks", None)
         return removed
 
-    def save(self) -> bool:
-        """Write the file whole, and a copy of what it was beside it. False where nothing changes."""
+    def give_back(self) -> bool:
+        """Put the copy in its place, byte for byte, where it says just what is left without ours. False where it does not."""
+        if not self.backup.exists():
+            return False
+        raw = self.backup.read_bytes()
+        try:
+            before = self._read(raw)
+        except Trouble:
+            return False
+        if without_empty_hooks(before) != without_empty_hooks(self.data):
+            return False
+        write_whole(self.path, raw, self._mode())
+        self.backup.unlink()
+        return True
+
+    def save(self, *, again: bool = False) -> bool:
+        """Write the file whole, and a copy of what it was beside it. False where nothing changes.
+
+        ``again``: ours stood there already, so that the copy of what was there before them stays.
+        """
         text = self.raw.decode("utf-8-sig") if self.raw else ""
         if text.strip() and json.loads(text) == self.data:
             return False
         written = written_out(self.data, indent_of(text))
         if "\r\n" in text:
             written = written.replace("\n", "\r\n")
-        if self.path.exists():
-            mode = stat.S_IMODE(self.path.stat().st_mode)
-            if self.path.read_bytes() != self.raw:
-                raise Trouble(f"{self.path} was changed by somebody else meanwhile. Nothing was changed; try again.")
-            self.backup = self.path.with_name(f"{self.path.name}.before-memrelay")
+        mode = self._mode()
+        if self.path.exists() and not again:
             write_whole(self.backup, self.raw, mode)
-        else:
-            mode = 0o600
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.kept = True
         bom = b"\xef\xbb\xbf" if self.raw.startswith(b"\xef\xbb\xbf") else b""
         write_whole(self.path, bom + written.encode("utf-8"), mode)
         return True
+
+    def _mode(self) -> int:
+        """That of the file, which must still be what was read."""
+        if not self.path.exists():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            return 0o600
+        if self.path.read_bytes() != self.raw:
+            raise Trouble(f"{self.path} was changed by somebody else meanwhile. Nothing was changed; try again.")
+        return stat.S_IMODE(self.path.stat().st_mode)
+
+
+def without_empty_hooks(data: Json) -> Json:
+    """``{"hooks": {"Stop": []}}`` says no more than ``{}``, and taking ours out leaves none of it."""
+    hooks = data.get("hooks")
+    held = {event: groups for event, groups in hooks.items() if groups} if isinstance(hooks, dict) else hooks
+    return {name: held if name == "hooks" else value for name, value in data.items() if name != "hooks" or held}
 
 
 def written_out(data: Json, indent: Any) -> str:
@@ -438,17 +473,26 @@ def say(text: str) -> None:
     sys.stdout.write(text + "\n")
 
 
+def seconds(text: str) -> float:
+    """How long a message may wait: with 0 nothing is ever recalled, and without end a hung server holds every message up."""
+    number = float(text)
+    if not LEAST_SECONDS <= number <= MOST_SECONDS:
+        raise argparse.ArgumentTypeError(f"between {LEAST_SECONDS:g} and {MOST_SECONDS:g} seconds, please")
+    return number
+
+
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog=NAME, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
     commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, does in (("install", install), ("run", run)):
+    # A hook that ends with 2 holds the message up, so only the installation is strict.
+    for name, does, time_out in (("install", install, seconds), ("run", run, float)):
         one = commands.add_parser(name, allow_abbrev=False)
         one.add_argument("--url", required=True, help="the server's address")
         one.add_argument("--token-file", help="a file with the token, readable by you alone; else MEMRELAY_TOKEN")
         one.add_argument("--project", default="", help="the workspace whose memories come first")
-        one.add_argument("--timeout", type=float, default=TIMEOUT, help="seconds a message waits at most (1.5)")
+        one.add_argument("--timeout", type=time_out, default=TIMEOUT, help="seconds a message waits at most (1.5)")
         one.add_argument("--remind", action="store_true", help="remind the agent once a session of a checkpoint")
         one.set_defaults(does=does)
     for name, does in (("uninstall", uninstall), ("status", status)):

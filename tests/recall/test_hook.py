@@ -322,6 +322,42 @@ def test_forms_of_the_file_survive(person: Home) -> None:
     assert person.settings.is_symlink() and real.read_bytes() == raw
 
 
+@pytest.mark.parametrize(
+    "before",
+    [
+        b'{"hooks": {"PostToolUse": [{"hooks": [{"type": "command", "command": "x"}]}]}, "a": [1, 2], "b": 1e5}',
+        b'{\r\n\t"a": 1,\r\n\t"b": [1, 2]\r\n}',
+        b'{"hooks": {"Stop": []}}',
+        b"",
+    ],
+)
+def test_uninstalling_gives_every_byte_back_however_the_file_was_written(person: Home, before: bytes) -> None:
+    person.write(before)
+    person.install()
+    person.install("--remind")
+    assert person.settings.with_name("settings.json.before-memrelay").read_bytes() == before
+    assert b"to the byte" in person.run("uninstall").stdout
+    assert person.settings.read_bytes() == before
+    assert [file.name for file in person.settings.parent.iterdir()] == ["settings.json"]
+
+
+def test_what_was_changed_since_the_installation_stays(person: Home) -> None:
+    person.write(b'{"a": 1}')
+    person.install()
+    installed = json.loads(person.settings.read_bytes())
+    changed = person.write({**installed, "a": 2})
+    assert b"kept" in person.run("uninstall").stdout
+    assert json.loads(person.settings.read_bytes()) == {"a": 2}
+    assert person.settings.with_name("settings.json.before-memrelay").read_bytes() == changed
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "0", "-1", "3600", "soon"])
+def test_a_time_that_cannot_work_is_refused(person: Home, seconds: str) -> None:
+    with pytest.raises(SystemExit):
+        person.install(f"--timeout={seconds}")
+    assert not person.settings.exists()
+
+
 def test_a_token_that_others_may_read_is_refused(person: Home) -> None:
     person.token.chmod(0o644)
     done = person.install()
