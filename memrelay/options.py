@@ -3,18 +3,39 @@
 ``settings.py`` reads the environment through it, ``docs/settings.md`` is printed from it, a test holds them together.
 """
 
+import math
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+YES, NO = {"1", "true", "yes", "y", "on", "ok", "t"}, {"0", "false", "no", "n", "off", "f"}
+
 
 @dataclass(frozen=True)
 class Option:
+    """A number lies between ``least`` and ``most``."""
+
     name: str
     kind: type
     default: Any
     meaning: str
     group: str = "General"
+    least: float = 0
+    most: float = math.inf
+
+    def understood(self, text: str) -> Any:
+        """What an operator wrote for a number or a yes or no; nothing is the default, ``ValueError`` what cannot work."""
+        text = text.strip().lower()
+        if not text:
+            return self.default
+        if self.kind is bool:
+            if text not in YES | NO:
+                raise ValueError(self.name)
+            return text in YES
+        number = self.kind(text)
+        if not (math.isfinite(number) and self.least <= number <= self.most):
+            raise ValueError(self.name)
+        return number
 
 
 OPTIONS = [
@@ -34,7 +55,7 @@ OPTIONS = [
     ),
     Option("MEMRELAY_DEBUG", bool, False, "Django's debug pages. Never on a server that others reach.", "General"),
     Option("MEMRELAY_HOST", str, "127.0.0.1", "The address to listen on; 0.0.0.0 for every interface.", "Web"),
-    Option("MEMRELAY_PORT", int, 8765, "The port to listen on.", "Web"),
+    Option("MEMRELAY_PORT", int, 8765, "The port to listen on.", "Web", most=65_535),
     Option(
         "MEMRELAY_PUBLIC_URL",
         str,
@@ -56,9 +77,9 @@ OPTIONS = [
         "Trust X-Forwarded-Proto and X-Forwarded-For of the reverse proxy in front. Only where one is.",
         "Web",
     ),
-    Option("MEMRELAY_WEB_PROCESSES", int, 2, "Web processes.", "Web"),
-    Option("MEMRELAY_WEB_THREADS", int, 8, "Threads for requests, per web process.", "Web"),
-    Option("MEMRELAY_BODY_LIMIT", int, 4_194_304, "Largest request body, in bytes.", "Web"),
+    Option("MEMRELAY_WEB_PROCESSES", int, 2, "Web processes.", "Web", least=1),
+    Option("MEMRELAY_WEB_THREADS", int, 8, "Threads for requests, per web process.", "Web", least=1),
+    Option("MEMRELAY_BODY_LIMIT", int, 4_194_304, "Largest request body, in bytes.", "Web", least=1),
     Option(
         "MEMRELAY_RATE_PER_MINUTE",
         int,
@@ -72,6 +93,7 @@ OPTIONS = [
         10,
         "Failed sign-ins for one name or address in 15 minutes before a pause.",
         "Web",
+        least=1,
     ),
     Option(
         "MEMRELAY_TIME_ZONE",
@@ -82,9 +104,9 @@ OPTIONS = [
     ),
     Option("MEMRELAY_LANGUAGE", str, "en", "The language of people who chose none: en or zh-hans.", "General"),
     Option("MEMRELAY_LOG_LEVEL", str, "INFO", "DEBUG, INFO, WARNING or ERROR.", "General"),
-    Option("MEMRELAY_BODY_CHARACTERS", int, 1_000_000, "Longest body of one memory, in characters.", "Memory"),
-    Option("MEMRELAY_TITLE_CHARACTERS", int, 200, "Longest title, in characters.", "Memory"),
-    Option("MEMRELAY_SUMMARY_CHARACTERS", int, 1000, "Longest summary, in characters.", "Memory"),
+    Option("MEMRELAY_BODY_CHARACTERS", int, 1_000_000, "Longest body of one memory, in characters.", "Memory", least=1),
+    Option("MEMRELAY_TITLE_CHARACTERS", int, 200, "Longest title, in characters.", "Memory", least=1),
+    Option("MEMRELAY_SUMMARY_CHARACTERS", int, 1000, "Longest summary, in characters.", "Memory", least=1),
     Option("MEMRELAY_TAGS", int, 50, "Most tags of one memory.", "Memory"),
     Option(
         "MEMRELAY_SAVE_MANY",
@@ -92,8 +114,10 @@ OPTIONS = [
         200,
         "Most memories in one memory_save_many; also the most changes of one commit.",
         "Memory",
+        least=1,
+        most=200,
     ),
-    Option("MEMRELAY_FOLDER_FILES", int, 500, "Files in one folder before the next one is begun.", "Memory"),
+    Option("MEMRELAY_FOLDER_FILES", int, 500, "Files in one folder before the next one is begun.", "Memory", least=1),
     Option(
         "MEMRELAY_SAVE_RELATED",
         bool,
@@ -108,9 +132,22 @@ OPTIONS = [
         "Most characters of the index of memories, one line each, that agents get when a session begins. 0 is no index.",
         "Memory",
     ),
-    Option("MEMRELAY_CONTEXT_TOKENS", int, 6000, "Token budget of context_get where the caller names none.", "Memory"),
     Option(
-        "MEMRELAY_SEARCH_LIMIT", int, 10, "Hits of one page of memory_search where the caller names none.", "Memory"
+        "MEMRELAY_CONTEXT_TOKENS",
+        int,
+        6000,
+        "Token budget of context_get where the caller names none.",
+        "Memory",
+        least=1,
+    ),
+    Option(
+        "MEMRELAY_SEARCH_LIMIT",
+        int,
+        10,
+        "Hits of one page of memory_search where the caller names none.",
+        "Memory",
+        least=1,
+        most=200,
     ),
     Option(
         "MEMRELAY_SEARCH_TEXT_WEIGHT",
@@ -132,6 +169,7 @@ OPTIONS = [
         1.5,
         "What holds none of the words must be so near in meaning, in standard deviations above the average text.",
         "Search",
+        least=-math.inf,
     ),
     Option(
         "MEMRELAY_SEARCH_DEPTH",
@@ -139,6 +177,7 @@ OPTIONS = [
         80,
         "So many of the best by words, and by meaning, are ranked together. More costs time.",
         "Search",
+        least=1,
     ),
     Option(
         "MEMRELAY_SEARCH_FOLD",
@@ -190,6 +229,7 @@ OPTIONS = [
         64,
         "Most pieces of one document that get a vector; of a longer text they are taken evenly from all of it.",
         "Search",
+        least=1,
     ),
     Option(
         "MEMRELAY_SEMANTIC_TIMEOUT_MS",
@@ -197,6 +237,7 @@ OPTIONS = [
         1500,
         "Milliseconds that a search waits for vectors; then it answers from words alone and says so.",
         "Search",
+        least=1,
     ),
     Option("MEMRELAY_RECALL", bool, True, "Recall memories that fit a user's message, for clients that ask.", "Memory"),
     Option(
@@ -221,6 +262,7 @@ OPTIONS = [
         30,
         "Days until a session that asked for nothing more is forgotten, with what was recalled in it.",
         "Memory",
+        least=1,
     ),
     Option(
         "MEMRELAY_MODEL_DAY_TOKENS",
@@ -256,6 +298,7 @@ OPTIONS = [
         30,
         "Seconds between two looks at the Markdown folder for outside edits.",
         "Background",
+        least=1,
     ),
     Option(
         "MEMRELAY_SWEEP_SECONDS",
@@ -278,8 +321,17 @@ OPTIONS = [
         "A scan that misses more files than this and than the next figure stops in red.",
         "Background",
     ),
-    Option("MEMRELAY_VANISHED_PERCENT", int, 10, "See above: the share of a scope's files, in percent.", "Background"),
-    Option("MEMRELAY_IMPORT_FILE_BYTES", int, 8_388_608, "Largest file an import takes, in bytes.", "Background"),
+    Option(
+        "MEMRELAY_VANISHED_PERCENT",
+        int,
+        10,
+        "See above: the share of a scope's files, in percent.",
+        "Background",
+        most=100,
+    ),
+    Option(
+        "MEMRELAY_IMPORT_FILE_BYTES", int, 8_388_608, "Largest file an import takes, in bytes.", "Background", least=1
+    ),
     Option(
         "MEMRELAY_IMPORT_FOLDERS",
         list,
@@ -293,6 +345,7 @@ OPTIONS = [
         20_000,
         "So much of one memory a curation reads, in characters; of a longer one it reads the beginning and says so.",
         "Model",
+        least=1,
     ),
     Option(
         "MEMRELAY_SOURCE_TOKENS",
@@ -300,6 +353,7 @@ OPTIONS = [
         60_000,
         "So many tokens of sources go into one request of a curation; what is left waits for the next one.",
         "Model",
+        least=1,
     ),
     Option(
         "MEMRELAY_CURATION_RETRY_SECONDS",
@@ -308,7 +362,7 @@ OPTIONS = [
         "Seconds until a failed curation is tried again; each of the three tries waits twice as long as the one before.",
         "Model",
     ),
-    Option("MEMRELAY_CURATION_SLOTS", int, 1, "Curations at the same time.", "Background"),
+    Option("MEMRELAY_CURATION_SLOTS", int, 1, "Curations at the same time.", "Background", least=1),
     Option(
         "MEMRELAY_GIT_PLAIN_HTTP",
         bool,
@@ -324,7 +378,12 @@ OPTIONS = [
         "Git",
     ),
     Option(
-        "MEMRELAY_GIT_FETCH_BYTES", int, 536_870_912, "Most that is taken from a Git server at once, in bytes.", "Git"
+        "MEMRELAY_GIT_FETCH_BYTES",
+        int,
+        536_870_912,
+        "Most that is taken from a Git server at once, in bytes.",
+        "Git",
+        least=1,
     ),
     Option(
         "MEMRELAY_GIT_RETRY_SECONDS",

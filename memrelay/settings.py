@@ -11,8 +11,24 @@ from django.utils.translation import gettext_lazy as _
 from memrelay.options import OPTIONS
 
 PROJECT_FOLDER = Path(__file__).resolve().parent.parent
-env = environ.Env(**{option.name: (option.kind, option.default) for option in OPTIONS})
+_options = {option.name: option for option in OPTIONS}
+_texts = environ.Env(**{option.name: (option.kind, option.default) for option in OPTIONS})
 environ.Env.read_env(PROJECT_FOLDER / ".env")
+SETTING_FAULTS: list[tuple[str, type, float, float]] = []  # Name, kind, least and most of each that cannot work.
+
+
+def env(name: str) -> Any:
+    """What the operator set. Where it cannot work the default stands in, until the check refuses the start and names it."""
+    option = _options[name]
+    if option.kind in (str, list):
+        return _texts(name)
+    try:
+        return option.understood(os.environ.get(name, ""))
+    except (ValueError, OverflowError):
+        SETTING_FAULTS.append((name, option.kind, option.least, option.most))
+        return option.default
+
+
 # onnxruntime sends what it runs to its maker unless it is told not to before it is imported; the hub's client likewise.
 os.environ.update(ORT_DISABLE_TELEMETRY="1", HF_HUB_DISABLE_TELEMETRY="1")
 

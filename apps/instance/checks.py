@@ -1,5 +1,6 @@
 """Settings and surroundings that cannot work are named before the server starts, each with what to do about it."""
 
+import math
 import os
 import sqlite3
 from collections.abc import Iterable
@@ -156,6 +157,29 @@ def embedding_is_told(**kwargs: Any) -> list[CheckMessage]:
     ]
 
 
+def settings_can_work(**kwargs: Any) -> list[CheckMessage]:
+    return [
+        Error(
+            _("{setting} cannot have this value.").format(setting=name),
+            hint=_allowed(kind, least, most),
+            id="memrelay.E009",
+        )
+        for name, kind, least, most in dict.fromkeys(settings.SETTING_FAULTS)
+    ]
+
+
+def _allowed(kind: type, least: float, most: float) -> str:
+    if kind is bool:
+        return _("Write on or off.")
+    if most != math.inf:
+        return _("Write a number from {least} to {most}.").format(least=least, most=most)
+    if least == -math.inf:
+        return _("Write a number, such as 1.5.")
+    if kind is int:
+        return _("Write a whole number, {least} or more.").format(least=least)
+    return _("Write a number, {least} or more.").format(least=least)
+
+
 def _has_fts5() -> bool:
     memory = sqlite3.connect(":memory:")
     try:
@@ -168,6 +192,7 @@ def _has_fts5() -> bool:
 
 
 CHECKS = [
+    settings_can_work,
     data_folder_is_usable,
     keys_are_private,
     secret_key_is_long,

@@ -1,3 +1,4 @@
+import math
 import sqlite3
 
 import pytest
@@ -32,6 +33,20 @@ def test_a_data_folder_that_cannot_be_written_is_named(settings, tmp_path, monke
     found = checks.data_folder_is_usable()
     assert ids(found) == ["memrelay.E002"] and all_have_hints(found)
     assert asked == [tmp_path], "the nearest folder that exists decides"
+
+
+def test_a_setting_that_cannot_work_is_named_with_what_can(settings):
+    settings.SETTING_FAULTS = [
+        ("MEMRELAY_RECALL", bool, 0, math.inf),
+        ("MEMRELAY_SEARCH_LIMIT", int, 1, 200),
+        ("MEMRELAY_SEARCH_LIMIT", int, 1, 200),
+        ("MEMRELAY_SEARCH_DEPTH", int, 1, math.inf),
+        ("MEMRELAY_SEARCH_MEANING_FLOOR", float, -math.inf, math.inf),
+    ]
+    found = checks.settings_can_work()
+    assert ids(found) == ["memrelay.E009"] * 4
+    assert "MEMRELAY_SEARCH_LIMIT" in found[1].msg and found[1].hint == "Write a number from 1 to 200."
+    assert (found[0].hint, found[2].hint) == ("Write on or off.", "Write a whole number, 1 or more.")
 
 
 def test_a_key_that_others_can_read_is_named(settings, tmp_path):
