@@ -26,6 +26,7 @@ route(router, "GET", "/git/repositories/{repository_id}/diff", selectors.memory_
 route(router, "GET", "/git/versions/{commit}/{path:resource_id}", selectors.memory_version_get)
 route(router, "POST", "/git/versions/{commit}/{path:resource_id}/restore", restore_deeds.memory_version_restore)
 route(router, "POST", "/git/repositories", restore_deeds.memory_repository_create)
+route(router, "GET", "/git/repositories/{repository_id}/restore-preview", restore_deeds.memory_snapshot_preview)
 route(router, "POST", "/git/repositories/{repository_id}/restore", restore_deeds.memory_snapshot_restore, status=202)
 route(
     router,

@@ -19,6 +19,7 @@ TOOLS = [
     Tool(selectors.memory_repository_diff),
     Tool(selectors.memory_version_get),
     Tool(restore_deeds.memory_version_restore),
+    Tool(restore_deeds.memory_snapshot_preview),
     Tool(restore_deeds.memory_snapshot_restore),
     Tool(restore_deeds.memory_repository_create),
     Tool(restore_deeds.memory_repository_maintain),

@@ -12,6 +12,7 @@ from apps.memories.services.deeds import Within, first_saved, once, saved
 from apps.memory_git.deeds import start
 from apps.memory_git.errors import NotArchived, RepositoryArchived
 from apps.memory_git.models import MemoryRepository
+from apps.memory_git.previewing import preview_of
 from apps.memory_git.repositories import ensure
 from apps.memory_git.restoring import ACTION, RestoreVersion, by_git
 from apps.memory_git.roots import root_of
@@ -23,6 +24,7 @@ from apps.memory_git.schemas import (
     RepositoryOrAll,
     RepositoryOut,
     ResourceId,
+    SnapshotPreview,
 )
 from apps.memory_git.selectors import commit_for, deed_out, repository_for, repository_out, version_for
 from apps.memory_git.switch import chosen
@@ -77,6 +79,13 @@ def memory_version_restore(
     return once(caller, "memory_version_restore", request_id, arguments, SavedOut, do, first_saved)
 
 
+@operation(needs=Right.ADMINISTER, answers=SnapshotPreview)
+def memory_snapshot_preview(caller: Caller, *, repository_id: RepositoryId, commit: CommitRef) -> SnapshotPreview:
+    """Read what memory_snapshot_restore would do: which documents would be changed, brought back, archived or deleted."""
+    repository = _usable(caller, repository_id)
+    return preview_of(repository, commit_for(caller, commit, repository.pk))
+
+
 @operation(needs=Right.ADMINISTER, answers=GitDeedOut, effect=Effect.CHANGES, feature=Feature.MEMORY_GIT)
 def memory_snapshot_restore(
     caller: Caller, *, repository_id: RepositoryId, commit: CommitRef, reason: Reason = ""
@@ -84,7 +93,7 @@ def memory_snapshot_restore(
     """Bring everything of a repository back as a commit holds it: new revisions and one new commit, no history is rewritten.
 
     While it lasts, writes to its range are answered SCOPE_BUSY. The tree is checked whole before anything changes.
-    The answer is a job: git_job_get tells how far it is.
+    memory_snapshot_preview tells before what becomes of which document. The answer is a job: git_job_get tells how far it is.
     """
     repository = _usable(caller, repository_id)
     row = commit_for(caller, commit, repository.pk)

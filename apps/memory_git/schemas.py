@@ -196,6 +196,33 @@ class VersionOut(BaseModel):
 RepositoryStatusOut.model_rebuild()
 
 
+class SnapshotChange(BaseModel):
+    change: Literal["changed", "created", "archived", "unarchived", "deleted"]
+    resource_id: str
+    title: str
+    scope: str
+    path: str = Field(description="Where it would lie; of a deleted one, where it lies now.")
+
+
+class SnapshotPreview(BaseModel):
+    """What restoring a snapshot would do now. ``obstacles`` are why it would be refused."""
+
+    repository_id: str
+    commit: str
+    subject: str
+    at: Moment
+    changed: int = Field(description="Documents that get another text or place.")
+    created: int = Field(description="Documents that lie there again.")
+    archived: int
+    unarchived: int
+    deleted: int = Field(description="Documents that were not there then. Their history stays.")
+    exact: bool = Field(description="False where very many differ: then files are counted, a moved one twice.")
+    documents: list[SnapshotChange] = Field(description="The first 100, those that would be deleted first.")
+    skipped_scopes: list[str] = Field(description="Of deleted workspaces and spaces: they do not come back by it.")
+    waiting: int = Field(description="Operations that are not committed yet; what they changed is not counted.")
+    obstacles: list[str]
+
+
 class PlannedRepository(BaseModel):
     root: str
     name: str

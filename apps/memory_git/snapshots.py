@@ -8,10 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.db.models import QuerySet
+
 from apps.leases.held import Held as Lease
 from apps.memories.ledger import Delete, IfExists, Part, close_operation, commit_parts, open_operation
 from apps.memories.ledger.changes import Arrive, Baggage, Depart
-from apps.memories.ledger.record import Change
+from apps.memories.ledger.record import Change, Committed
 from apps.memories.models import LogicalOperation, Memory, Resource, Scope, Status
 from apps.memories.scopes import project_scope
 from apps.memory_git.committing import commit_root, waiting
@@ -83,8 +85,8 @@ def _restore(
     note(deed, done=0, total=len(gone) + len(changed), operation=operation.pk)
     reason = operation.reason
 
-    def commit(parts: list[Part]) -> None:
-        commit_parts(caller, parts, name=NAME, reason=reason, operation=operation, held=held, reviewed=True)
+    def commit(parts: list[Part]) -> list[Committed]:
+        return commit_parts(caller, parts, name=NAME, reason=reason, operation=operation, held=held, reviewed=True)
 
     for scope_key, ids in _in_batches((memory.scope_id, memory.stable_id) for memory in gone):
         commit([Part(scope_key, [Delete(memory_id=key, any_resource=True, reason=reason) for key in ids])])
@@ -97,8 +99,11 @@ def _restore(
         changes: list[Change] = [
             _change(document, objects, reason) for document in [*here, *(d for _m, d in elsewhere)]
         ]
-        commit([Part(scope_key, changes)])
-        counts.restored += len(documents)
+        moved = {document.stable_id for _memory, document in elsewhere}
+        outcomes = commit([Part(scope_key, changes)])[0].outcomes
+        restored = sum(outcome.changed or outcome.memory.stable_id in moved for outcome in outcomes)
+        counts.restored += restored
+        counts.unchanged += len(documents) - restored  # In what the ledger itself writes, such as the revision.
         note(deed, done=deed.done + len(documents))
     close_operation(operation)
     return {
@@ -141,13 +146,18 @@ def is_alive(scope_key: str) -> bool:
 
 
 def _to_delete(repository: MemoryRepository, wanted: set[str], skipped: Sequence[str]) -> list[Memory]:
-    """What lies there now and did not then. What Git was never given (a secret) stays out of this too."""
+    """What lies there now and did not then."""
+    found = would_go(repository, skipped).order_by("scope", "pk").only("stable_id", "scope")
+    return [memory for memory in found if memory.stable_id not in wanted]
+
+
+def would_go(repository: MemoryRepository, skipped: Sequence[str]) -> QuerySet[Memory]:
+    """What a snapshot that lacks it deletes. What Git was never given (a secret) stays out of this too."""
     rows = Memory.objects.exclude(status=Status.DELETED).filter(withheld=False).exclude(scope__in=skipped)
     if repository.scope_key:
         rows = rows.filter(scope=repository.scope_key)
-    found = rows.order_by("scope", "pk").only("stable_id", "scope")
-    ended = {project_scope(pk) for pk in Project.objects.exclude(deleted_at=None).values_list("pk", flat=True)}
-    return [memory for memory in found if memory.stable_id not in wanted and memory.scope_id not in ended]
+    ended = [project_scope(pk) for pk in Project.objects.exclude(deleted_at=None).values_list("pk", flat=True)]
+    return rows.exclude(scope__in=ended)
 
 
 def _to_restore(repository: MemoryRepository, documents: Sequence[Document], counts: Counts) -> Iterable[Document]:

@@ -7,7 +7,7 @@ have it, is left out by name. What is in order comes back as documents with thei
 
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from django.conf import settings
@@ -139,7 +139,7 @@ def validated(store: BaseObjectStore, tree: bytes, *, scope_key: str = "", stric
     walk = _Walk(store, strict=strict)
     found, seen = Tree(), defaultdict[str, list[tuple[str, Document]]](list)
     for entry in walk.files(tree):
-        scope, path = _scoped(entry.path, scope_key)
+        scope, path = place_of(entry.path, scope_key)
         if not _is_document(entry, scope, path):
             if entry.path not in OURS and not entry.path.endswith(f"/{SCOPE_FILE}"):
                 found.ignored.append(readable(entry.path))
@@ -159,6 +159,16 @@ def validated(store: BaseObjectStore, tree: bytes, *, scope_key: str = "", stric
     if not scope_key and not found.documents and any(path.endswith(".md") for path in found.ignored):
         raise unsafe(Problem.WRONG_MODE, next(iter(found.ignored)))
     return found
+
+
+def documents_at(store: BaseObjectStore, places: Iterable[tuple[str, bytes]], scope_key: str) -> Iterator[Document]:
+    """The documents among some files of a tree of our own, by path and blob. Raises ``UnsafeTree``."""
+    walk = _Walk(store, strict=False)
+    for full, blob in places:
+        scope, path = place_of(full, scope_key)
+        entry = Entry(full, blob)
+        if _is_document(entry, scope, path):
+            yield _document(walk, entry, scope, path)
 
 
 def _is_document(entry: Entry, scope_key: str, path: str) -> bool:
@@ -181,7 +191,7 @@ def _sort_out(found: Tree, seen: dict[str, list[tuple[str, Document]]], strict: 
             raise unsafe(Problem.DUPLICATE_ID, ", ".join(path for path, _document in same))
 
 
-def _scoped(path: str, scope_key: str) -> tuple[str, str]:
+def place_of(path: str, scope_key: str) -> tuple[str, str]:
     """The scope a path belongs to, and the path in it; no scope where it lies in none."""
     if not scope_key:
         parts = path.split("/")

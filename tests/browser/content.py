@@ -111,6 +111,8 @@ def _versions(content: Content) -> None:
         return str(found[0]["commit"]) if found else ""
 
     content.ids["commit"] = wait_until(newest, what="the change is committed")
+    first = content.call("GET", "/git/commits?kind=git_baseline")["commits"][0]
+    content.ids["baseline"], content.ids["repository"] = first["commit"], first["repository_id"]
 
 
 def import_folder(folder: Path) -> Path:

@@ -59,6 +59,7 @@ def pages(content: Content) -> dict[str, str]:
         "git-history-of-memory": f"/git/history?resource_id={ids['runbook']}",
         "git-history-none": "/git/history?kind=nothing",
         "git-commit": f"/git/commit/{ids['commit']}",
+        "git-snapshot": f"/git/commit/{ids['baseline']}/snapshot?repository_id={ids['repository']}",
         "git-version": f"/git/version/{ids['commit']}/{ids['runbook']}",
         "git-strategy": "/git/strategy",
         "model": "/model",

@@ -66,10 +66,17 @@ def test_filters_that_match_nothing_and_addresses_made_by_hand(alice: Client, co
 def test_a_snapshot_is_restored_from_a_commits_page(alice: Client, bob: Client, world: World, committed: str) -> None:
     oldest = GitCommit.objects.get(position=2)
     assert "Restore the snapshot" not in text_of(bob, f"/git/commit/{oldest.sha}")
-    sent(alice, f"/git/commit/{oldest.sha}/snapshot", repository_id=oldest.repository_id)
+    place = f"/git/commit/{oldest.sha}/snapshot"
+    assert f"{place}?repository_id={oldest.repository_id}" in text_of(alice, f"/git/commit/{oldest.sha}")
+    page = text_of(alice, place, repository_id=oldest.repository_id)
+    assert "They get the text and place of then" in page and "Deploy" in page and "Changed" in page
+    assert alice.get(place).status_code == 302  # An address made by hand.
+    assert bob.get(place, {"repository_id": oldest.repository_id}).status_code == 403
+    sent(alice, place, repository_id=oldest.repository_id)
     work_here()
     assert world.alices_agent.call("memory_get", memory_id=committed).body.strip() == "Old text."
     assert "Restoring a snapshot" in text_of(alice, "/git")
+    assert "Everything is as it was at that commit." in text_of(alice, place, repository_id=oldest.repository_id)
 
 
 def test_the_other_strategy_is_shown_before_it_is_made(alice: Client, committed: str) -> None:

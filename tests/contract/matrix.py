@@ -64,6 +64,7 @@ ANSWERS = {
     "memory_repository_archive_purge": "NOT_FOUND",
     "memory_repository_commit_get": "NOT_FOUND",
     "memory_repository_diff": "NOT_FOUND",
+    "memory_snapshot_preview": "NOT_FOUND",
     "memory_repository_unbind": "NOT_FOUND",
     "memory_version_get": "NOT_FOUND",
 }
@@ -184,6 +185,7 @@ BY_OPERATION: dict[str, dict[str, Made | None]] = {
     "memory_remote_import": {"commit": lambda scene: "0" * 40},
     "memory_repository_commit_get": {"commit": lambda scene: "0" * 40},
     "memory_repository_diff": {"from_commit": lambda scene: "0" * 40},
+    "memory_snapshot_preview": {"commit": lambda scene: "0" * 40},
     "memory_snapshot_restore": {"commit": lambda scene: "0" * 40},
     "memory_version_get": {"commit": lambda scene: "0" * 40},
     "memory_version_restore": {"commit": lambda scene: "0" * 40},

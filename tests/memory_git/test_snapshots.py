@@ -6,12 +6,19 @@ import pytest
 from django.conf import settings
 
 from apps.base.errors import MemRelayError
+from apps.leases.held import exclusive_key
+from apps.leases.services import holding
 from apps.memory_git.jobs import work_here
 from apps.memory_git.models import GitDeed, MemoryRepository
+from apps.memory_git.schemas import SnapshotPreview
 from tests.memory_git.conftest import Git, Saving, git
 from tests.world import World, call
 
 pytestmark = pytest.mark.django_db
+
+
+def preview(world: World, commit: str, repository_id: str) -> SnapshotPreview:
+    return call(world.operator, "memory_snapshot_preview", repository_id=repository_id, commit=commit)
 
 
 def restore(world: World, commit: str, repository_id: str) -> GitDeed:
@@ -47,6 +54,80 @@ def test_a_snapshot_comes_back_by_new_revisions_and_one_commit(memory_git: Git, 
     assert all(line.startswith("M\t") and line.endswith(".md") for line in files)
     assert {hit.memory_id for hit in agent.call("memory_search", query="Old text").results} >= {changed}
     assert memory_git.is_sound()
+
+
+def test_a_snapshot_is_told_before_it_is_restored(memory_git: Git, save: Saving, world: World) -> None:
+    agent = world.alices_agent
+    memory_git.on()
+    names = ("changed", "gone", "active", "archived", "same")
+    ids = {name: save(name.capitalize(), "Old text.") for name in names}
+    agent.call("memory_archive", memory_id=ids["archived"])
+    memory_git.work()
+    then = call(world.operator, "memory_repository_history").commits[0]
+    agent.call("memory_update", memory_id=ids["changed"], revision=1, body="New text.")
+    agent.call("memory_delete", memory_id=ids["gone"])
+    agent.call("memory_archive", memory_id=ids["active"])
+    agent.call("memory_unarchive", memory_id=ids["archived"])
+    later = save("Later")
+    memory_git.work()
+    before = memory_git.subjects()
+
+    told = preview(world, then.commit, then.repository_id)
+    expected = {
+        later: "deleted",
+        ids["archived"]: "archived",
+        ids["changed"]: "changed",
+        ids["active"]: "unarchived",
+        ids["gone"]: "created",
+    }
+    assert {one.resource_id: one.change for one in told.documents} == expected
+    assert [one.change for one in told.documents] == list(expected.values())  # What goes away stands first.
+    counts = (told.changed, told.created, told.archived, told.unarchived, told.deleted)
+    assert (counts, told.exact, told.waiting, told.obstacles) == ((1, 1, 1, 1, 1), True, 0, [])
+    assert memory_git.subjects() == before and agent.call("memory_get", memory_id=later).title == "Later"
+
+    deed = restore(world, then.commit, then.repository_id)
+    assert (deed.result["restored"], deed.result["deleted"]) == (4, 1)
+    found = {key: agent.call("memory_get", memory_id=key) for key in ids.values()}
+    assert found[ids["archived"]].status == "archived" and found[ids["active"]].status == "active"
+    assert not preview(world, then.commit, then.repository_id).documents
+
+
+def test_a_preview_tells_what_is_in_the_way_and_of_very_many_counts_files(
+    memory_git: Git, save: Saving, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory_git.on()
+    changed = save("Changed")
+    memory_git.work()
+    then = call(world.operator, "memory_repository_history").commits[0]
+    world.alices_agent.call("memory_append", memory_id=changed, text="More.")
+    save("Later")
+    memory_git.work()
+    save("Not committed yet")
+    with holding(exclusive_key("global/shared"), kind="something"):
+        told = preview(world, then.commit, then.repository_id)
+    assert told.waiting == 1 and "worked on as a whole" in told.obstacles[0]
+    monkeypatch.setattr("apps.memory_git.previewing.MOST_READ", 0)
+    told = preview(world, then.commit, then.repository_id)
+    assert (told.exact, told.changed, told.deleted, told.documents) == (False, 1, 1, [])
+
+
+def test_a_preview_leaves_deleted_workspaces_out_and_is_for_administrators(
+    memory_git: Git, save: Saving, world: World
+) -> None:
+    memory_git.on()
+    project = world.workspace.pk
+    save("Relay note", project_id=project, scope="")
+    memory_git.work()
+    then = call(world.operator, "memory_repository_history").commits[0]
+    call(world.operator, "project_delete", project_id=project)
+    memory_git.work()
+    told = preview(world, then.commit, then.repository_id)
+    assert (told.skipped_scopes, told.documents) == ([f"project/{project}"], [])
+    deed = restore(world, then.commit, then.repository_id)
+    assert (deed.result["skipped_scopes"], deed.result["restored"]) == ([f"project/{project}"], 0)
+    with pytest.raises(MemRelayError):
+        world.bobs_agent.call("memory_snapshot_preview", repository_id=then.repository_id, commit=then.commit)
 
 
 def test_a_hostile_or_broken_tree_restores_nothing(memory_git: Git, save: Saving, world: World) -> None:

@@ -8,18 +8,20 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.base.errors import Denied, Invalid
+from apps.base.errors import Denied, Invalid, MemRelayError, NotFound
 from apps.console.deeds import do, perform
 from apps.console.differences import lines_of
 from apps.console.forms.git import STRATEGIES, GitForm
 from apps.console.markdown import render as as_html
 from apps.console.paging import paging
 from apps.console.places import Places, scope_arguments
+from apps.console.refusals import told
 from apps.console.visiting import caller_for, for_people
 from apps.memory_git.migration_deeds import memory_repository_migrate, memory_repository_migrate_plan
 from apps.memory_git.restore_deeds import (
     memory_repository_archive_purge,
     memory_repository_maintain,
+    memory_snapshot_preview,
     memory_snapshot_restore,
     memory_version_restore,
 )
@@ -36,6 +38,7 @@ from apps.memory_git.services import git_settings_update
 from apps.operations.caller import Right
 
 PAGE = 30
+SNAPSHOT_COUNTS = ("deleted", "archived", "changed", "unarchived", "created")
 METHODS = ["GET", "HEAD", "POST"]
 FILTERS = ("project_id", "operator", "kind", "origin", "since", "until", "resource_id", "repository_id")
 RED = ("local_error", "configuration_error", "remote_repository_missing", "remote_diverged")
@@ -190,14 +193,38 @@ def restore(request: HttpRequest, sha: str, resource_id: str) -> HttpResponse:
     return redirect("memory-detail", saved.memory_id)
 
 
-@require_POST
+@require_http_methods(METHODS)
 @for_people
 def snapshot(request: HttpRequest, sha: str) -> HttpResponse:
-    asked = {"commit": sha, "repository_id": request.POST.get("repository_id", "")}
-    if do(request, memory_snapshot_restore, **asked) is None:
-        return redirect("git-commit", sha)
-    messages.success(request, _("Everything is being brought back to that commit; this page tells how far that is."))
-    return redirect("git")
+    """What bringing everything back to a commit would do, and the button that does it."""
+    caller = caller_for(request)
+    if not caller.may(Right.ADMINISTER):
+        raise Denied(verb=Right.ADMINISTER.value)
+    given = request.POST if request.method == "POST" else request.GET
+    asked = {"commit": sha, "repository_id": given.get("repository_id", "")}
+    if request.method == "POST":
+        if do(request, memory_snapshot_restore, **asked) is None:
+            return redirect("git-commit", sha)
+        messages.success(
+            request, _("Everything is being brought back to that commit; this page tells how far that is.")
+        )
+        return redirect("git")
+    page: dict[str, Any] = {**asked, "preview": None, "refused": "", "enabled": git_settings_get(caller).enabled}
+    try:
+        preview = memory_snapshot_preview.perform(caller, asked)
+    except Invalid:  # An address that somebody wrote by hand.
+        return redirect("git-history")
+    except NotFound:
+        raise
+    except MemRelayError as error:
+        page["refused"] = told(error)
+    else:
+        places = Places(caller)
+        page["preview"] = preview
+        page["total"] = sum(getattr(preview, name) for name in SNAPSHOT_COUNTS)
+        page["documents"] = [{**dict(one), "place": places.of_scope(one.scope)} for one in preview.documents]
+        page["skipped"] = [places.of_scope(scope) for scope in preview.skipped_scopes]
+    return render(request, "console/git/snapshot.html", page)
 
 
 @require_POST
