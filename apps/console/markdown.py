@@ -84,6 +84,13 @@ def _address(known: End | None, target: str, heading: str) -> str:
     return f"{page}#{SECTION}{slug_for(heading)}" if heading and not heading.startswith("^") else page
 
 
+def _name(known: End | None, heading: str, place: str) -> str:
+    """What a link is called: by the title its memory has now, and the heading that is meant."""
+    if known is None:
+        return place
+    return f"{known.title} › {heading.removeprefix('^')}" if heading else known.title
+
+
 def _wiki_link(state: StateInline, silent: bool) -> bool:
     if not state.src.startswith("[[", state.pos):
         return False
@@ -99,7 +106,7 @@ def _wiki_link(state: StateInline, silent: bool) -> bool:
         ends = state.env.get("ends", {})
         known: End | None = ends.get(written)
         # Machines link by slug, people read titles.
-        name = known.title if known and place.strip() == written else place.strip()
+        name = _name(known, heading, place.strip())
         is_missing = known is None and written in ends
         if is_missing:
             opening, closing = state.push("missing_open", "span", 1), "span"

@@ -41,7 +41,7 @@ INCOMPLETE: dict[str, Promise] = {
         "The search by meaning is starting. These are the matches by words; search again in a moment."
     ),
     "SEMANTIC_UNAVAILABLE": _("The search by meaning does not answer. These are the matches by words."),
-    "VECTORS_PENDING": _("Some new texts are found by their words only; their meaning is still being read in."),
+    "VECTORS_PENDING": _("Some new texts are found by their words only, until their meaning has been read in."),
 }
 
 

@@ -1,13 +1,18 @@
 """Hits as rows of a list, and what a person typed as the arguments of a search."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
+from apps.base.errors import NotFound
 from apps.console.excerpts import Part, cut, parts_of
 from apps.console.places import Places
 from apps.console.whys import why_of
-from apps.memories.schemas import SearchHit
+from apps.memories.schemas import MemoryOut, SearchHit
+from apps.memories.selectors import memory_get
 from apps.search.excerpts import excerpt
+
+MOST_NAMED = 3  # Of those that say the same as a hit: each is looked up for its title.
 
 
 def found_results(hits: Iterable[SearchHit], query: str, places: Places) -> list[dict[str, Any]]:
@@ -19,9 +24,19 @@ def found_results(hits: Iterable[SearchHit], query: str, places: Places) -> list
             "excerpt": parts_of(hit.excerpt, hit.marks),
             "workspace": places.of_scope(hit.scope),
             "whys": why_of(hit),
+            "wordings": _wordings(hit.also, places),
         }
         for hit in hits
     ]
+
+
+def _wordings(memory_ids: Sequence[str], places: Places) -> list[MemoryOut]:
+    """The first of those that say the same. One that went since the search is not named."""
+    found = []
+    for memory_id in memory_ids[:MOST_NAMED]:
+        with suppress(NotFound):
+            found.append(memory_get(places.caller, memory_id=memory_id))
+    return found
 
 
 def found_rows(hits: Iterable[SearchHit], query: str, places: Places) -> list[dict[str, Any]]:

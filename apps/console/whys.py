@@ -28,9 +28,15 @@ def why_of(hit: SearchHit) -> list[str]:
 
 
 def _of_words(why: WhyOut) -> list[str]:
-    said = [str(MATCHES.get(why.match, why.match))]
-    if why.words:
-        said.append(_("Words: {words}.").format(words=", ".join(dict.fromkeys(why.words))))
+    words = list(dict.fromkeys(why.words))
+    if why.match == "in-a-row" and len(words) == 1:
+        said = [_("It holds the word {word}.").format(word=words[0])]
+    elif why.match == "meaning" and words:  # Where meaning alone is searched, words tell nothing.
+        return [_("Its meaning is near.")]
+    else:
+        said = [str(MATCHES.get(why.match, why.match))]
+        if words:
+            said.append(_("Words: {words}.").format(words=", ".join(words)))
     if why.first:
         said.append(_("Exact matches come first."))
     return said

@@ -166,10 +166,10 @@ def test_text_made_to_be_slow_is_not(text: str) -> None:
 
 
 def test_a_link_leads_to_the_memory_it_means_and_says_its_title() -> None:
-    ends = {"tea-at-four": End("mem_1", "Tea at <four>"), "Plan": End("mem_2", "Plan"), "Later": None}
+    ends = {"tea-at-four": End("mem_1", "Tea at <four>"), "Plan": End("mem_2", "The plan"), "Later": None}
     html = render("[[tea-at-four]] [[tea-at-four|later]] [[Plan#Aim]] [[Nowhere]] [[Later#x|<soon>]]", ends)
     assert '<a href="/memory/mem_1" class="memory-link">Tea at &lt;four&gt;</a>' in html
     assert '<a href="/memory/mem_1" class="memory-link">later</a>' in html
-    assert '<a href="/memory/mem_2#section-aim" class="memory-link">Plan#Aim</a>' in html
+    assert '<a href="/memory/mem_2#section-aim" class="memory-link">The plan › Aim</a>' in html
     assert '<a href="/memory/nowhere" class="memory-link">Nowhere</a>' in html
     assert '<span class="memory-link-missing" title="Not written yet">&lt;soon&gt;</span>' in html

@@ -13,9 +13,11 @@ from apps.console.refusals import INCOMPLETE
 from apps.console.whys import MATCHES, why_of
 from apps.memories.embedding import SearchStateOut
 from apps.memories.schemas import SearchHit, WhyOut
+from apps.search import hybrid
 from apps.search.cursors import Reason
 from apps.search.expressions import Match
 from tests.console.looking import text_of
+from tests.search.near_by import SaidToBeNear
 from tests.world import World, call
 
 READ_AS = {
@@ -197,6 +199,36 @@ def test_what_a_result_owes_to_meaning_is_told() -> None:
         "What was said around it in its thread fits, too.",
         "Very short texts and questions come a little lower.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("why", "told"),
+    [
+        (WhyOut(match="in-a-row", words=["deploy"], first="in-a-row"), "It holds the word deploy."),
+        (WhyOut(match="in-a-row", words=["green", "tea"]), "It holds all words one behind the other."),
+        (WhyOut(match="meaning", words=["deploy"]), "Its meaning is near."),
+    ],
+)
+def test_what_is_said_of_the_words_is_true_of_them(why: WhyOut, told: str) -> None:
+    assert why_of(SearchHit.model_construct(why=why))[0] == told
+
+
+def test_other_wordings_are_called_by_their_titles(
+    world: World, alice: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    near = SaidToBeNear()
+    monkeypatch.setattr(hybrid.asking, "begin", near)
+    fact = "The staging database runs PostgreSQL 16 since the load test in May."
+    saved = [
+        call(world.operator, "memory_save", title=title, body=fact.replace("runs", verb)).memory_id
+        for title, verb in [("Staging", "runs"), ("Staging, said again", "is running"), ("Once more", "now runs")]
+    ]
+    near.z = {memory: 4.0 - number for number, memory in enumerate(saved)}
+    page = text_of(alice, "/search", query="which database does staging use")
+    assert "2 more say the same:" in page
+    assert (
+        f'<a href="/memory/{saved[1]}">Staging, said again</a> <a href="/memory/{saved[2]}">Once more</a></p>' in page
+    )
 
 
 def test_each_way_to_search_is_taken_and_others_are_refused_in_words(world: World, alice: Client) -> None:
