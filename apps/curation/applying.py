@@ -12,8 +12,7 @@ from apps.curation.models import CuratedDocument, CuratedSource, CurationCursor,
 from apps.curation.work import Work
 from apps.memories import documents
 from apps.memories.frontmatter import Value
-from apps.memories.ledger import Committed, Create, Edit, Restore, commit
-from apps.memories.ledger.record import Change, Outcome, Recording
+from apps.memories.ledger import Change, Committed, Create, Edit, Outcome, Recording, Restore, commit
 from apps.memories.models import Memory, Resource
 from apps.memories.scopes import project_scope
 from apps.operations.caller import ALL_RIGHTS, Caller, CallerKind, Origin
@@ -55,7 +54,7 @@ class CreateDocument(Create):
     """A first revision. The slug is kept for it (L-16), unless somebody had it before it was."""
 
     def apply(self, recording: Recording) -> Outcome:
-        slug = recording.free_slug(self.slug or "", curated=True)
+        slug = recording.names.free_slug(self.slug or "", curated=True)
         return Create(**{**vars(self), "slug": slug}).apply(recording)
 
 

@@ -18,8 +18,8 @@ from apps.base.transactions import short_transaction
 from apps.instance.errors import InstanceNotEmpty
 from apps.instance.rebuild import Report, make_owner
 from apps.memories import documents, frontmatter, scope_files
-from apps.memories.ledger import Part, close_operation, commit_parts, open_operation
-from apps.memories.ledger.record import ARCHIVE, Outcome, Recording
+from apps.memories.ledger import Outcome, Part, Recording, close_operation, commit_parts, open_operation
+from apps.memories.ledger.names import ARCHIVE
 from apps.memories.models import Memory, Resource, Scope, Status
 from apps.memories.scopes import SCOPE_FILE
 from apps.memories.transfer.recall import FoundScope
@@ -128,7 +128,7 @@ class Bring:
         memory = recording.new_memory(
             self.resource,
             facts,
-            slug=recording.free_slug(slug_for(metadata.text("slug") or facts.title)),
+            slug=recording.names.free_slug(slug_for(metadata.text("slug") or facts.title)),
             path=self.path,
             stable_id=self.stable_id,
             first=self.number,

@@ -18,9 +18,18 @@ from apps.curation.services import cancel_all_of
 from apps.leases.errors import ScopeBusy
 from apps.leases.held import Held, exclusive_key
 from apps.leases.services import holding
-from apps.memories.ledger import Committed, Delete, IfExists, Part, commit_parts
-from apps.memories.ledger.changes import Arrive, Attribute, Baggage, Depart
-from apps.memories.ledger.record import Change
+from apps.memories.ledger import (
+    Arrive,
+    Attribute,
+    Baggage,
+    Change,
+    Committed,
+    Delete,
+    Depart,
+    IfExists,
+    Part,
+    commit_parts,
+)
 from apps.memories.ledger.scan import scan
 from apps.memories.ledger.sweep import sweep
 from apps.memories.models import ImportedFile, Memory, Resource, Status
@@ -41,13 +50,13 @@ def run_deletion(work: Work) -> State:
     """Delete every document of a scope, then end the workspace or the memory space it belongs to."""
     job = work.job
     with _whole(job.scope_key) as held:
-        deed = Deed(work, held)
+        attempt = Attempt(work, held)
         if job.scope_key.startswith("global/") and (sources := sources_of(profile_of(job.scope_key)).count()):
             raise ProfileInUse(profile_id=profile_of(job.scope_key), sources=sources)
         work.note_total(job.done + living(job.scope_key).count())
-        if stopped := deed.each(living(job.scope_key), deed.deleting):
+        if stopped := attempt.each(living(job.scope_key), attempt.deleting):
             return stopped
-        deed.end()
+        attempt.end()
     return State.COMPLETED
 
 
@@ -58,21 +67,21 @@ def run_merging(work: Work) -> State:
     """
     job = work.job
     with _whole(job.scope_key, job.target_key) as held:
-        deed = Deed(work, held)
+        attempt = Attempt(work, held)
         here = living(job.scope_key)
         elsewhere = attributed_elsewhere(profile_of(job.scope_key))
         work.note_total(job.done + here.count() + elsewhere.count())
-        stopped = deed.each(here.exclude(resource=Resource.CURATED), deed.moving)
-        stopped = stopped or deed.each(here.filter(resource=Resource.CURATED), deed.deleting)
-        stopped = stopped or deed.each(elsewhere, deed.attributing)
+        stopped = attempt.each(here.exclude(resource=Resource.CURATED), attempt.moving)
+        stopped = stopped or attempt.each(here.filter(resource=Resource.CURATED), attempt.deleting)
+        stopped = stopped or attempt.each(elsewhere, attempt.attributing)
         if stopped:
             return stopped
-        deed.end()
+        attempt.end()
     return State.COMPLETED
 
 
 @dataclass
-class Deed:
+class Attempt:
     """One attempt at a deletion or a merging."""
 
     work: Work

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from apps.base.paging import PAGE_LIMIT
 from apps.base.text import clean_line, without_surrogates
 from apps.memories.documents import THREAD_CHARACTERS
-from apps.memories.ledger.changes import IfExists
+from apps.memories.ledger import IfExists
 
 
 def _line(text: str) -> str:

@@ -13,7 +13,7 @@ from apps.base.text import fold, lf
 from apps.leases.errors import ScopeBusy
 from apps.leases.selectors import exclusive_lease_on
 from apps.memories import documents
-from apps.memories.ledger.record import ARCHIVE
+from apps.memories.ledger.names import ARCHIVE
 from apps.memories.models import Memory, Status
 from apps.memory_git.committing import waiting
 from apps.memory_git.comparing import Changed, changed_paths

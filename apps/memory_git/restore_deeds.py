@@ -4,11 +4,11 @@ from apps.base.bells import hurry
 from apps.memories import ledger
 from apps.memories.doors import memory_for, scope_for
 from apps.memories.errors import MemoryUnknown
-from apps.memories.ledger import Create, IfExists, names
-from apps.memories.ledger.record import Change
+from apps.memories.ledger import Change, Create, IfExists, Within
+from apps.memories.ledger.heads import refuse_if_put_away
 from apps.memories.models import Resource
 from apps.memories.schemas import AnyRevision, ProjectRef, Reason, RequestId, SavedOut, ScopeRef
-from apps.memories.services.deeds import Within, first_saved, once, saved
+from apps.memories.services.deeds import first_saved, once, saved
 from apps.memory_git.deeds import start
 from apps.memory_git.errors import NotArchived, RepositoryArchived
 from apps.memory_git.models import MemoryRepository
@@ -67,7 +67,7 @@ def memory_version_restore(
             revision=revision or None,
             reason=told,
         )
-    names.refuse_if_put_away(scope_key)
+    refuse_if_put_away(scope_key)
 
     def do(within: Within | None) -> SavedOut:
         done = ledger.commit(

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from apps.base.text import fold
 from apps.memories import documents
 from apps.memories.errors import TitleTaken
-from apps.memories.ledger import Create, IfExists, names
-from apps.memories.ledger.record import ARCHIVE, Outcome, Recording
+from apps.memories.ledger import Create, IfExists, Outcome, Recording, names
+from apps.memories.ledger.names import ARCHIVE
 from apps.memories.models import Memory, Resource, Status
 from apps.operations.caller import Caller, Origin
 
@@ -58,7 +58,7 @@ class RestoreVersion:
         if memory.status != Status.DELETED and not self.as_snapshot:
             return memory.path, Status(memory.status)
         status = Status.ARCHIVED if self.path.startswith(f"{ARCHIVE}/") else Status.ACTIVE
-        return recording.free_near(self.path, but=memory), status
+        return recording.names.free_near(self.path, but=memory), status
 
     def _guard(self, recording: Recording, memory: Memory, title: str) -> None:
         if found := names.title_taken(recording.scope.key, fold(title[:400])[:600], but=memory.pk):
@@ -73,7 +73,7 @@ class RestoreVersion:
             document=self.document,
             resource=self.resource,
             stable_id=self.memory_id,
-            path=recording.free_near(f"memories/{path}" if path != self.path else path),
+            path=recording.names.free_near(f"memories/{path}" if path != self.path else path),
             if_exists=IfExists.NEW,
             action=ACTION,
             reason=self.reason,

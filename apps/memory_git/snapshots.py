@@ -11,9 +11,19 @@ from typing import Any
 from django.db.models import QuerySet
 
 from apps.leases.held import Held as Lease
-from apps.memories.ledger import Delete, IfExists, Part, close_operation, commit_parts, open_operation
-from apps.memories.ledger.changes import Arrive, Baggage, Depart
-from apps.memories.ledger.record import Change, Committed
+from apps.memories.ledger import (
+    Arrive,
+    Baggage,
+    Change,
+    Committed,
+    Delete,
+    Depart,
+    IfExists,
+    Part,
+    close_operation,
+    commit_parts,
+    open_operation,
+)
 from apps.memories.models import LogicalOperation, Memory, Resource, Scope, Status
 from apps.memories.scopes import project_scope
 from apps.memory_git.committing import commit_root, waiting

@@ -6,30 +6,50 @@ rules L-01 to L-29 of the design stand beside the code that keeps them.
 
 from apps.memories.ledger.changes import (
     Archive,
+    Arrive,
+    Attribute,
+    Baggage,
     Create,
     Delete,
+    Depart,
     Edit,
     IfExists,
     Restore,
     Revert,
+    Rewrite,
+    Transform,
     Unarchive,
+    Vanish,
+    WriteScopeFile,
 )
+from apps.memories.ledger.deed import Change, Committed, Outcome, Part, Within
 from apps.memories.ledger.operations import close_operation, open_operation
-from apps.memories.ledger.record import Committed, Outcome, Part
+from apps.memories.ledger.recording import Recording
 from apps.memories.ledger.road import commit, commit_parts, move
 
 __all__ = [
     "Archive",
+    "Arrive",
+    "Attribute",
+    "Baggage",
+    "Change",
     "Committed",
     "Create",
     "Delete",
+    "Depart",
     "Edit",
     "IfExists",
     "Outcome",
     "Part",
+    "Recording",
     "Restore",
     "Revert",
+    "Rewrite",
+    "Transform",
     "Unarchive",
+    "Vanish",
+    "Within",
+    "WriteScopeFile",
     "close_operation",
     "commit",
     "commit_parts",

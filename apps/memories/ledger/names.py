@@ -1,17 +1,25 @@
-"""The questions every write asks about names and places, in plain SQL: they run inside the transaction, on each save."""
+"""What documents are called and where they lie: decided inside the transaction (L-12).
 
+The questions every write asks are plain SQL: they run on each save.
+"""
+
+from datetime import datetime
+from pathlib import PurePosixPath
 from typing import Any
 
-from django.db import connection
+from django.conf import settings
 
-from apps.base.rows import fetched, new_row
-from apps.memories.models import Scope
-from apps.workspaces.errors import WorkspaceArchived, WorkspaceDeleted
+from apps.base.ids import new_id
+from apps.base.rows import fetched
+from apps.base.text import fold, same_slug_key, with_suffix
+from apps.memories.errors import PathTaken, RevisionConflict
+from apps.memories.models import Alias, FileIntent, Memory, Resource, Status
+from apps.memories.slugs import RESERVED_SLUGS
 
-_SCOPE = "SELECT version, policy, reserved_revisions FROM memories_scope WHERE key = %s"
-_ADVANCE = "UPDATE memories_scope SET version = version + 1 WHERE key = %s AND version = %s"
+ARCHIVE = "archive"
+AREAS = {Resource.MEMORY: "memories", Resource.CHECKPOINT: "checkpoints", Resource.CURATED: "curated"}
+NEAR_SLUGS = 50
 # The plus signs keep SQLite from another index, in which it would walk through all active memories of the scope.
-_PUT_AWAY = "SELECT archived_at IS NOT NULL, deleted_at IS NOT NULL FROM workspaces_project WHERE id = %s"
 _TITLE = """
     SELECT stable_id FROM memories_memory
     WHERE scope_id = %s AND title_key = %s AND +resource = 'memory' AND +status = 'active' AND id <> %s LIMIT 1
@@ -30,34 +38,77 @@ _FOLDER = """
 """
 
 
-def scope_row(key: str) -> tuple[Scope, bool]:
-    """The scope as the transaction sees it, made if it is new; whether it was."""
-    found = _one(_SCOPE, key)
-    if found is None:
-        return Scope.objects.create(key=key), True
-    version, policy, reserved = found
-    scope = new_row(Scope, key=key, version=version, policy=policy, reserved_revisions=reserved)
-    scope._state.adding, scope._state.db = False, connection.alias
-    return scope, False
+class Names:
+    """The slugs and paths of one scope, as the transaction sees them."""
 
+    def __init__(self, scope_key: str) -> None:
+        self.scope_key = scope_key
 
-def refuse_if_put_away(key: str) -> None:
-    """Raise ``WorkspaceArchived`` or ``WorkspaceDeleted`` where the scope is one of a workspace that takes no changes."""
-    kind, _slash, project_id = key.partition("/")
-    found = _one(_PUT_AWAY, project_id) if kind == "project" else None
-    if found and found[1]:
-        raise WorkspaceDeleted(project_id=project_id)
-    if found and found[0]:
-        raise WorkspaceArchived(project_id=project_id)
+    def free_slug(self, wanted: str, *, own: Memory | None = None, curated: bool = False) -> str:
+        """``wanted``, or with a growing suffix where the scope has it already (deleted rows and aliases count, L-18).
 
+        What a workspace's curated documents are called is kept for them (L-16).
+        """
+        is_reserved = not curated and wanted in RESERVED_SLUGS and self.scope_key.startswith("project/")
+        if not is_reserved and not slug_taken(self.scope_key, same_slug_key(wanted), but=own.pk if own else 0):
+            return wanted
+        near = {same_slug_key(slug): slug for number in range(2, NEAR_SLUGS) if (slug := with_suffix(wanted, number))}
+        taken = set(Memory.objects.filter(scope=self.scope_key, slug_key__in=near).values_list("slug_key", flat=True))
+        taken |= set(Alias.objects.filter(scope=self.scope_key, slug_key__in=near).values_list("slug_key", flat=True))
+        for key, slug in near.items():
+            if key not in taken:
+                return slug
+        return with_suffix(wanted, int(new_id("x")[-6:], 36))
 
-def advance(scope: Scope) -> bool:
-    """Move the head by compare-and-swap. The transaction is IMMEDIATE, so only a write past the ledger can be in the way."""
-    with connection.cursor() as cursor:
-        cursor.execute(_ADVANCE, [scope.key, scope.version])
-        moved = bool(cursor.rowcount == 1)
-    scope.version += moved
-    return moved
+    def leave_alias(self, memory: Memory) -> None:
+        """Let the old slug lead to a memory that leaves this scope (L-14)."""
+        Alias.objects.update_or_create(scope_id=self.scope_key, slug_key=memory.slug_key, defaults={"memory": memory})
+
+    def forget_alias(self, memory: Memory) -> None:
+        """A memory that is back has its old slug itself."""
+        Alias.objects.filter(scope=self.scope_key, memory=memory, slug_key=memory.slug_key).delete()
+
+    def path_in(self, area: str, slug: str, at: datetime) -> str:
+        """A place in ``<area>/<yyyy>/<mm>``; a full folder gets a numbered successor (D-26)."""
+        base = f"{area}/{at:%Y/%m}"
+        number = folder_number(self.scope_key, base, settings.FOLDER_FILES)
+        return f"{base}{'' if number == 1 else f'-{number}'}/{slug}.md"
+
+    def path_of_new(self, resource: Resource, slug: str, at: datetime) -> str:
+        """Where a new document goes that has no place of its own."""
+        if resource is Resource.CURATED:
+            return self.free_path(f"curated/{slug}.md")
+        path = self.path_in(AREAS[resource], slug, at)
+        if path_taken(self.scope_key, fold(path)):
+            path = str(PurePosixPath(path).with_name(f"{slug}-{new_id('x')[-6:]}.md"))
+        return path
+
+    def free_path(self, path: str, *, but: Memory | None = None) -> str:
+        """The path itself. Raises ``PathTaken`` where another row has it, deleted ones included."""
+        if path_taken(self.scope_key, fold(path), but=but.pk if but else 0):
+            raise PathTaken(path=path)
+        return path
+
+    def free_near(self, path: str, *, but: Memory | None = None) -> str:
+        """The path, or where another row has it, the same with a growing suffix."""
+        stem, number = path.removesuffix(".md"), 1
+        while path_taken(self.scope_key, fold(path), but=but.pk if but else 0):
+            number += 1
+            path = f"{stem}-{number}.md"
+        return path
+
+    def place_of_found(self, path: str, *, but: Memory | None = None) -> str:
+        """The path of a file that lies there already. A deleted row that still has it gives way: nobody's file is renamed.
+
+        Raises ``PathTaken`` where a living row has it, ``RevisionConflict`` while the ledger has to do there itself.
+        """
+        if FileIntent.objects.filter(scope=self.scope_key, path=path).exists():
+            raise RevisionConflict(memory_id=path, current="?", given="?")
+        holders = Memory.objects.filter(scope=self.scope_key, path_key=fold(path), status=Status.DELETED)
+        if holder := holders.exclude(pk=but.pk if but else 0).first():
+            place = self.free_near(holder.path)
+            Memory.objects.filter(pk=holder.pk).update(path=place, path_key=fold(place))
+        return self.free_path(path, but=but)
 
 
 def title_taken(scope_key: str, title_key: str, *, but: int = 0) -> str:

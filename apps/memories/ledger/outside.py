@@ -15,7 +15,8 @@ from apps.leases.locks import scope_lock
 from apps.memories import documents, store
 from apps.memories.errors import FileUnsettled, RevisionConflict
 from apps.memories.ledger.changes import KeepOutside
-from apps.memories.ledger.record import Change, Committed, Part, record
+from apps.memories.ledger.deed import Change, Committed, Part
+from apps.memories.ledger.record import record
 from apps.memories.models import FileIntent, Memory, MemoryRevision, Status
 from apps.memories.scopes import file_of
 from apps.memories.store import Signature

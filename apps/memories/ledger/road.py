@@ -1,13 +1,13 @@
 """The road itself: check, record, write out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from apps.base.faults import fault
 from apps.leases.held import Held
-from apps.memories.errors import RevisionConflict
 from apps.memories.ledger.changes import Arrive, Baggage, Depart
+from apps.memories.ledger.deed import Change, Committed, Part, Within
 from apps.memories.ledger.outside import settle
-from apps.memories.ledger.record import Change, Committed, Part, record
+from apps.memories.ledger.record import record
 from apps.memories.ledger.writeout import write_out
 from apps.memories.models import FileIntent, LogicalOperation, Memory
 from apps.operations.caller import Caller
@@ -24,7 +24,7 @@ def commit(
     reason: str = "",
     operation: LogicalOperation | None = None,
     expected_head: int | None = None,
-    within: Callable[[list[Committed]], None] | None = None,
+    within: Within | None = None,
     reviewed: bool = False,
     held: Sequence[Held] = (),
 ) -> Committed:
@@ -54,7 +54,7 @@ def commit_parts(
     reason: str = "",
     operation: LogicalOperation | None = None,
     expected_head: int | None = None,
-    within: Callable[[list[Committed]], None] | None = None,
+    within: Within | None = None,
     reviewed: bool = False,
     held: Sequence[Held] = (),
 ) -> list[Committed]:
@@ -90,7 +90,7 @@ def move(
     *,
     revision: int | None = None,
     reason: str = "",
-    within: Callable[[list[Committed]], None] | None = None,
+    within: Within | None = None,
 ) -> Committed:
     """Move a memory into another scope: one transaction with two commits (L-14)."""
     baggage = Baggage()
@@ -118,6 +118,3 @@ def _new_files_first(done: Sequence[Committed]) -> list[Committed]:
     if len(done) < 2:
         return list(done)
     return sorted(done, key=lambda item: all(intent.action == FileIntent.DELETE for intent in item.intents))
-
-
-__all__ = ["FILE_PENDING", "RevisionConflict", "commit", "commit_parts", "move"]

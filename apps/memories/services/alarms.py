@@ -7,9 +7,7 @@ from pydantic import Field
 from apps.memories import store
 from apps.memories.doors import scope_for
 from apps.memories.errors import OutsideAlarm
-from apps.memories.ledger import commit
-from apps.memories.ledger.changes import Rewrite, Vanish, WriteScopeFile
-from apps.memories.ledger.record import Change
+from apps.memories.ledger import Change, Rewrite, Vanish, WriteScopeFile, commit
 from apps.memories.models import Memory, Scope, Status
 from apps.memories.schemas import AlarmOut, ScopeRef
 from apps.memories.scopes import file_of

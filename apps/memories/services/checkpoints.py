@@ -10,10 +10,10 @@ from apps.base.days import local
 from apps.base.errors import Invalid
 from apps.memories import checkpoint_text
 from apps.memories.doors import scope_for
-from apps.memories.ledger import Create, IfExists, commit
+from apps.memories.ledger import Create, IfExists, Within, commit
 from apps.memories.models import Resource
 from apps.memories.schemas import CheckpointField, Important, ProjectRef, RequestId, SavedOut, ScopeRef, Title
-from apps.memories.services.deeds import Within, first_saved, once, saved
+from apps.memories.services.deeds import first_saved, once, saved
 from apps.operations.caller import Caller, Right
 from apps.operations.operation import Effect, operation
 from apps.secrets.detection import refuse_new_secrets

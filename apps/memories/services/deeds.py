@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from apps.base.errors import MemRelayError
 from apps.memories.doors import memory_for
 from apps.memories.errors import MemoryUnknown, WrongResource
-from apps.memories.ledger import Committed, Outcome
+from apps.memories.ledger import Committed, Outcome, Within
 from apps.memories.models import Memory, Resource, Status
 from apps.memories.schemas import SavedOut
 from apps.operations import receipts
@@ -17,7 +17,6 @@ from apps.operations.caller import Caller
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 NOTHING: Mapping[str, Any] = {}
-Within = Callable[[list[Committed]], None]
 
 
 def once(

@@ -10,8 +10,7 @@ from apps.memories import documents, edits
 from apps.memories.checkpoint_text import parse as parse_checkpoint
 from apps.memories.errors import WrongResource
 from apps.memories.frontmatter import Value, write
-from apps.memories.ledger import Edit, Revert, commit
-from apps.memories.ledger.changes import Transform
+from apps.memories.ledger import Edit, Revert, Transform, Within, commit
 from apps.memories.models import Memory, Resource
 from apps.memories.reading import newest_document
 from apps.memories.schemas import (
@@ -31,7 +30,7 @@ from apps.memories.schemas import (
     Tags,
     Title,
 )
-from apps.memories.services.deeds import Within, first_saved, once, own_memory, saved, subject_of
+from apps.memories.services.deeds import first_saved, once, own_memory, saved, subject_of
 from apps.operations.caller import Caller, Right
 from apps.operations.operation import Effect, operation
 from apps.secrets.detection import refuse_new_secrets

@@ -14,7 +14,7 @@ from apps.leases.selectors import is_held
 from apps.memories.doors import scope_for
 from apps.memories.errors import JobOver, ReviewNeeded
 from apps.memories.ledger import open_operation
-from apps.memories.ledger.names import refuse_if_put_away
+from apps.memories.ledger.heads import refuse_if_put_away
 from apps.memories.models import FolderJob, Scope
 from apps.memories.schemas import FolderText, ForGood, JobOut, JobRef, ProjectRef, RequestId, ScopeRef
 from apps.memories.selectors.jobs import job_for

@@ -5,11 +5,10 @@ from django.utils.translation import gettext as _
 from apps.base.errors import Invalid
 from apps.memories.doors import memory_for, scope_for
 from apps.memories.errors import WrongResource
-from apps.memories.ledger import Archive, Delete, Restore, Unarchive, commit, move
-from apps.memories.ledger.record import Change
+from apps.memories.ledger import Archive, Change, Delete, Restore, Unarchive, Within, commit, move
 from apps.memories.models import Memory, Resource
 from apps.memories.schemas import AnyRevision, DeletedOut, MemoryRef, ProjectRef, Reason, RequestId, SavedOut, ScopeRef
-from apps.memories.services.deeds import Within, first_saved, once, saved, subject_of
+from apps.memories.services.deeds import first_saved, once, saved, subject_of
 from apps.operations import receipts
 from apps.operations.caller import Caller, Right
 from apps.operations.operation import Effect, operation

@@ -7,7 +7,7 @@ from django.conf import settings
 from apps.base.text import nfc
 from apps.memories.doors import scope_for, scopes_around
 from apps.memories.errors import PathRefused
-from apps.memories.ledger import Committed, Create, IfExists, commit
+from apps.memories.ledger import Committed, Create, IfExists, Within, commit
 from apps.memories.links import key_of, links
 from apps.memories.schemas import (
     Body,
@@ -29,7 +29,7 @@ from apps.memories.schemas import (
 )
 from apps.memories.selectors.likeness import Text, alike
 from apps.memories.selectors.links import Names
-from apps.memories.services.deeds import Within, once, saved
+from apps.memories.services.deeds import once, saved
 from apps.memories.slugs import safe_path_reason
 from apps.operations.caller import Caller, Right
 from apps.operations.operation import Effect, operation

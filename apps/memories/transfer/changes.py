@@ -10,8 +10,7 @@ from apps.base.ids import new_id
 from apps.base.text import fold, slug_for
 from apps.memories import documents
 from apps.memories.errors import PathTaken
-from apps.memories.ledger import names
-from apps.memories.ledger.record import ARCHIVE, Outcome, Recording
+from apps.memories.ledger import Outcome, Recording, names
 from apps.memories.models import Memory, Resource, Status
 from apps.memories.transfer.notes import Note
 from apps.memories.transfer.places import rolled
@@ -57,7 +56,7 @@ class BringIn:
 
     def _new(self, recording: Recording, stable_id: str) -> Memory:
         note = self.note
-        slug = recording.free_slug(slug_for(note.slug)) if note.slug else None
+        slug = recording.names.free_slug(slug_for(note.slug)) if note.slug else None
         place = self._place(recording)
         try:
             return recording.new_memory(note.resource, note.facts, slug=slug, path=place, stable_id=stable_id)
@@ -69,7 +68,7 @@ class BringIn:
         note = self.note
         if note.status is Status.ARCHIVED:
             slug = slug_for(note.slug or note.facts.title)
-            return recording.path_in(ARCHIVE, slug, note.facts.created_at or recording.now)
+            return recording.names.path_in(names.ARCHIVE, slug, note.facts.created_at or recording.now)
         if note.place is None or note.resource is not Resource.MEMORY:
             return None
         folder = note.place.rpartition("/")[0]

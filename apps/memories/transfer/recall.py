@@ -19,8 +19,7 @@ from apps.base import clock
 from apps.base.text import fold, nfc, slug_for
 from apps.base.transactions import outside_transactions, short_transaction
 from apps.memories import documents, frontmatter, scope_files, store
-from apps.memories.ledger import Outcome, commit
-from apps.memories.ledger.record import Recording
+from apps.memories.ledger import Outcome, Recording, commit
 from apps.memories.ledger.scan import TOP_FOLDERS
 from apps.memories.models import Folder, LogicalOperation, Resource, Scope, Status
 from apps.memories.scopes import SCOPE_FILE, folder_of, scope_key_of_folder
@@ -124,7 +123,7 @@ class Recall:
         memory = recording.new_memory(
             _resource(lying.path),
             facts,
-            slug=recording.free_slug(slug),
+            slug=recording.names.free_slug(slug),
             path=lying.path,
             stable_id=lying.stable_id,
             first=self.number,
