@@ -12,7 +12,7 @@ from apps.curation.models import CuratedDocument, CuratedSource, CurationCursor,
 from apps.curation.work import Work
 from apps.memories import documents
 from apps.memories.frontmatter import Value
-from apps.memories.ledger import Change, Committed, Create, Edit, Outcome, Recording, Restore, commit
+from apps.memories.ledger import Change, Committed, Create, Deed, Edit, Outcome, Recording, Restore, commit
 from apps.memories.models import Memory, Resource
 from apps.memories.scopes import project_scope
 from apps.operations.caller import ALL_RIGHTS, Caller, CallerKind, Origin
@@ -96,7 +96,7 @@ def apply(work: Work, writes: Sequence[Write], *, model: Mapping[str, str], told
 
     steps = [step for write in changing for step in _steps(job, write, model)]
     reason = f"{job.mode} curation {job.pk}" + (f": {job.reason}" if job.reason else "")
-    commit(curator(job), job.scope_key, steps, name=OPERATION, reason=reason, within=within)
+    commit(curator(job), job.scope_key, steps, Deed(OPERATION, reason=reason, within=within))
 
 
 def _steps(job: CurationJob, write: Write, model: Mapping[str, str]) -> list[Change]:

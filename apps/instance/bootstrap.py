@@ -18,7 +18,7 @@ from apps.base.transactions import short_transaction
 from apps.instance.errors import InstanceNotEmpty
 from apps.instance.rebuild import Report, make_owner
 from apps.memories import documents, frontmatter, scope_files
-from apps.memories.ledger import Outcome, Part, Recording, close_operation, commit_parts, open_operation
+from apps.memories.ledger import Deed, Outcome, Recording, close_operation, commit, open_operation
 from apps.memories.ledger.names import ARCHIVE
 from apps.memories.models import Memory, Resource, Scope, Status
 from apps.memories.scopes import SCOPE_FILE
@@ -82,14 +82,13 @@ def run(deed: GitDeed) -> dict[str, Any]:
             report = _make_owners(told, by_scope)
             caller = by_git(Caller.for_job(deed))
             operation = open_operation(caller, NAME, f"From commit {found.tip.decode()[:12]}.", job_id=deed.pk)
+            terms = Deed(NAME, operation=operation, held=held, reviewed=True)
             note(deed, done=0, total=len(found.tree.documents))
             for scope_key, lying in sorted(by_scope.items()):
                 number = _first_number(told.get(scope_key, {}), lying, found)
                 for at in range(0, len(lying), BATCH):
                     changes = [_change(one, found, number) for one in lying[at : at + BATCH]]
-                    commit_parts(
-                        caller, [Part(scope_key, changes)], name=NAME, operation=operation, held=held, reviewed=True
-                    )
+                    commit(caller, scope_key, changes, terms)
                     note(deed, done=deed.done + len(changes))
             close_operation(operation)
             commits = adopt_history(found, connection.branch)

@@ -24,6 +24,7 @@ from apps.memories.ledger import (
     Baggage,
     Change,
     Committed,
+    Deed,
     Delete,
     Depart,
     IfExists,
@@ -111,15 +112,8 @@ class Attempt:
 
         operation = self.work.job.operation
         assert operation is not None, "A job that changes memories has an operation."  # noqa: S101
-        commit_parts(
-            self.caller,
-            parts,
-            name=operation.name,
-            reason=operation.reason,
-            operation=operation,
-            within=advance,
-            held=self.held,
-        )
+        deed = Deed(operation.name, reason=operation.reason, operation=operation, within=advance, held=self.held)
+        commit_parts(self.caller, parts, deed)
         self.work.take_over(stored)
 
     def deleting(self, batch: Sequence[Memory]) -> list[Part]:

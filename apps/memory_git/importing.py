@@ -11,7 +11,7 @@ from dulwich.repo import Repo
 
 from apps.base.errors import MemRelayError
 from apps.memories import documents as texts
-from apps.memories.ledger import Part, close_operation, commit_parts, open_operation
+from apps.memories.ledger import Deed, close_operation, commit, open_operation
 from apps.memories.models import LogicalOperation, Memory, Resource
 from apps.memory_git.committing import commit_root
 from apps.memory_git.deeds import note
@@ -41,6 +41,7 @@ def run(deed: GitDeed) -> dict[str, Any]:
         wanted = list(_chosen(tree.documents, deed.arguments["resource_ids"], deed.arguments["scope"]))
         sorted_out = differing(repository, wanted)
         caller, operation = by_git(Caller.for_job(deed)), _operation(deed)
+        terms = Deed(NAME, reason=operation.reason, operation=operation, held=held)
         imported: list[str] = []
         refused: list[dict[str, str]] = []
         unchanged = len(sorted_out["same"])
@@ -48,15 +49,8 @@ def run(deed: GitDeed) -> dict[str, Any]:
         for document in [*sorted_out["changed"], *sorted_out["added"]]:
             try:
                 scope_key, change = _change(document, staging, operation.reason)
-                done = commit_parts(
-                    caller,
-                    [Part(scope_key, [change])],
-                    name=NAME,
-                    reason=operation.reason,
-                    operation=operation,
-                    held=held,
-                )
-                if any(outcome.changed for outcome in done[0].outcomes):
+                done = commit(caller, scope_key, [change], terms)
+                if any(outcome.changed for outcome in done.outcomes):
                     imported.append(document.stable_id)
                 else:
                     unchanged += 1  # It differs in what the ledger itself writes, such as the revision.

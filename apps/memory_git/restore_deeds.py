@@ -4,7 +4,7 @@ from apps.base.bells import hurry
 from apps.memories import ledger
 from apps.memories.doors import memory_for, scope_for
 from apps.memories.errors import MemoryUnknown
-from apps.memories.ledger import Change, Create, IfExists, Within
+from apps.memories.ledger import Change, Create, Deed, IfExists, Within
 from apps.memories.ledger.heads import refuse_if_put_away
 from apps.memories.models import Resource
 from apps.memories.schemas import AnyRevision, ProjectRef, Reason, RequestId, SavedOut, ScopeRef
@@ -70,9 +70,8 @@ def memory_version_restore(
     refuse_if_put_away(scope_key)
 
     def do(within: Within | None) -> SavedOut:
-        done = ledger.commit(
-            by_git(caller), scope_key, [change], name="memory_version_restore", reason=told, within=within
-        )
+        deed = Deed("memory_version_restore", reason=told, within=within)
+        done = ledger.commit(by_git(caller), scope_key, [change], deed)
         return saved(done.outcomes[0])
 
     arguments = {"resource_id": version.stable_id, "commit": row.sha, "scope": scope_key, "revision": revision}

@@ -16,6 +16,7 @@ from apps.memories.ledger import (
     Baggage,
     Change,
     Committed,
+    Deed,
     Delete,
     Depart,
     IfExists,
@@ -95,8 +96,10 @@ def _restore(
     note(deed, done=0, total=len(gone) + len(changed), operation=operation.pk)
     reason = operation.reason
 
+    terms = Deed(NAME, reason=reason, operation=operation, held=held, reviewed=True)
+
     def commit(parts: list[Part]) -> list[Committed]:
-        return commit_parts(caller, parts, name=NAME, reason=reason, operation=operation, held=held, reviewed=True)
+        return commit_parts(caller, parts, terms)
 
     for scope_key, ids in _in_batches((memory.scope_id, memory.stable_id) for memory in gone):
         commit([Part(scope_key, [Delete(memory_id=key, any_resource=True, reason=reason) for key in ids])])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from apps.base.estimates import token_estimate
-from apps.memories.ledger import Create, commit
+from apps.memories.ledger import Create, Deed, commit
 from apps.memories.ledger.sweep import sweep
 from apps.memories.models import Memory, Resource
 from apps.memories.scopes import file_of
@@ -33,7 +33,7 @@ def cost(answer: dict[str, Any]) -> int:
 def curate(scope: str, title: str, body: str) -> Memory:
     """What curation will do: write a document of its own down the ledger's road."""
     change = Create(title=title, body=body.encode(), resource=Resource.CURATED, path=f"curated/{title.lower()}.md")
-    return commit(Caller.for_system("curation"), scope, [change], name="curation").outcomes[0].memory
+    return commit(Caller.for_system("curation"), scope, [change], Deed("curation")).outcomes[0].memory
 
 
 def in_workspace(world: World) -> str:

@@ -20,7 +20,7 @@ from apps.base import clock
 from apps.base.errors import MemRelayError
 from apps.base.ids import new_id
 from apps.changes.selectors import head
-from apps.memories.ledger import Create, commit
+from apps.memories.ledger import Create, Deed, commit
 from apps.memories.models import Resource, Scope
 from apps.memories.services.jobs import start_export
 from apps.operations.caller import Right
@@ -117,7 +117,7 @@ class Scene:
 
     def document(self) -> str:
         change = Create(title=self.title(), body=b"text\n", resource=Resource.CURATED)
-        done = commit(self.world.operator, self.scope, [change], name="curation_run")
+        done = commit(self.world.operator, self.scope, [change], Deed("curation_run"))
         return str(done.outcomes[0].memory.stable_id)
 
     def job(self) -> str:

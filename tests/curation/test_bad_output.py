@@ -7,7 +7,7 @@ import pytest
 
 from apps.curation.models import CurationCursor, CurationJob
 from apps.curation.running import RETRIES
-from apps.memories.ledger import Create, commit
+from apps.memories.ledger import Create, Deed, commit
 from apps.memories.models import Memory, Resource
 from apps.memories.scopes import project_scope
 from tests.curation.conftest import ANSWER, GOOD, worked
@@ -194,7 +194,7 @@ def test_an_answer_that_repeats_the_boundary_is_rejected(world, switched_on, few
 
 def past_the_door(world, title: str, body: str) -> None:
     """As an older version or another program might have left it: a save would refuse it."""
-    commit(world.operator, project_scope(world.workspace.pk), [Create(title=title, body=body.encode())], name="import")
+    commit(world.operator, project_scope(world.workspace.pk), [Create(title=title, body=body.encode())], Deed("import"))
 
 
 def test_no_secret_of_a_source_reaches_request_document_or_job(world, switched_on, few, curate, caplog):

@@ -4,7 +4,7 @@ import pytest
 
 from apps.curation.models import CuratedDocument, CuratedSource
 from apps.instance import rebuild as rebuilding
-from apps.memories.ledger import Delete, commit
+from apps.memories.ledger import Deed, Delete, commit
 from apps.memories.models import Memory, Status
 from apps.memories.scopes import file_of
 from tests.curation.conftest import GOOD
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 def test_a_document_that_vanished_is_brought_back_and_goes_on(world: World, switched_on, thirty, curate):
     curate()
     row = Memory.objects.get(path="curated/overview.md")
-    commit(world.operator, row.scope_id, [Delete(memory_id=row.stable_id, any_resource=True)], name="vanish")
+    commit(world.operator, row.scope_id, [Delete(memory_id=row.stable_id, any_resource=True)], Deed("vanish"))
     all_durable()
     assert not file_of(row.scope_id, row.path).exists()
     job = curate(force=True)

@@ -160,7 +160,7 @@ def test_a_document_that_changes_while_the_model_thinks_is_curated_once_more(
         answer = genuine(*args, **kwargs)
         if not edits:
             from apps.memories import documents as text
-            from apps.memories.ledger import Edit, commit
+            from apps.memories.ledger import Deed, Edit, commit
 
             memory = documents(world)["curated/overview.md"]
             edits.append(
@@ -173,7 +173,7 @@ def test_a_document_that_changes_while_the_model_thinks_is_curated_once_more(
                             transform=lambda old: text.with_body(old, b"A person's words.\n"),
                         )
                     ],
-                    name="edit",
+                    Deed("edit"),
                 )
             )
         return answer

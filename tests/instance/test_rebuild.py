@@ -16,7 +16,7 @@ from apps.instance import rebuild as rebuilding
 from apps.instance.errors import DatabaseThere, ServerRuns
 from apps.instance.management.commands.rebuild import told
 from apps.leases.locks import process_lock
-from apps.memories.ledger import Create, IfExists, commit
+from apps.memories.ledger import Create, Deed, IfExists, commit
 from apps.memories.models import (
     Alias,
     FileIntent,
@@ -76,7 +76,7 @@ def lived_in(world: World, alice: Agent) -> str:
     )
     world.bobs_agent.call("memory_save", title="Bob's own", body="His kettle.\n")
     document = Create(title="Handbook", body=b"Curated kettle.\n", resource=Resource.CURATED, if_exists=IfExists.NEW)
-    commit(world.operator, f"project/{project}", [document], name="curation")
+    commit(world.operator, f"project/{project}", [document], Deed("curation"))
     save("memory_save_many", memories=[{"title": f"Many {number}", "body": f"kettle {number}"} for number in range(5)])
     call(world.operator, "project_archive", project_id=project)
     all_durable()

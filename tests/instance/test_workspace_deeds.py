@@ -15,7 +15,7 @@ from apps.leases.held import exclusive_key
 from apps.leases.models import Lease
 from apps.leases.services import take
 from apps.memories.jobs import ring_for_waiting, run_folder_job
-from apps.memories.ledger import Create, commit
+from apps.memories.ledger import Create, Deed, commit
 from apps.memories.models import FileIntent, FolderJob, LogicalOperation, Memory, Resource
 from apps.memories.scopes import folder_of, project_scope
 from apps.memories.transfer.running import Work
@@ -55,7 +55,7 @@ def other(world: World) -> str:
 
 def curated(project_id: str, title: str) -> None:
     change = Create(title=title, body=b"What it is.\n", resource=Resource.CURATED, slug=title.lower())
-    commit(Caller.for_system(), project_scope(project_id), [change], name="curation_run")
+    commit(Caller.for_system(), project_scope(project_id), [change], Deed("curation_run"))
 
 
 def code(response: Any) -> str:

@@ -12,7 +12,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from apps.memories.ledger import Create, commit
+from apps.memories.ledger import Create, Deed, commit
 from apps.memories.models import Resource
 from apps.memories.scopes import project_scope
 from tests.live.server import wait_until
@@ -67,7 +67,7 @@ def folder(world: World, settings: Any, tmp_path: Path) -> Path:
     bob.call("memory_archive", memory_id="old-kettle")
     bob.call("memory_delete", memory_id="gone")
     bob.call("checkpoint_save", title="Gateway works", completed="All of it. 全部完成", project_id=project)
-    commit(world.operator, project_scope(project), [*curated()], name="curation_apply")
+    commit(world.operator, project_scope(project), [*curated()], Deed("curation_apply"))
     imported(world, fill(tmp_path / "vault", VAULT))
     edit_outside(file_of_saved(tea).with_name("outside.md"), "# From outside\n\nNo head. 外来\n")
     assert scanned("global/shared").found == 1

@@ -13,7 +13,7 @@ from apps.leases.models import Lease
 from apps.leases.owners import this_owner
 from apps.memories import ledger
 from apps.memories.errors import HeadConflict, MemoryUnknown, ReviewNeeded, RevisionConflict, TitleTaken, WrongResource
-from apps.memories.ledger import Create, Edit, IfExists, commit
+from apps.memories.ledger import Create, Deed, Edit, IfExists, commit
 from apps.memories.models import (
     Alias,
     FileIntent,
@@ -108,7 +108,7 @@ def test_l13_what_runs_within_moves_with_the_write_or_not_at_all(world: World, b
 
     before = everything()
     with pytest.raises(ValueError, match="not this time"):
-        commit(world.operator, tea.scope, [Create(title="New", body=b"x")], name="memory_save", within=fail)
+        commit(world.operator, tea.scope, [Create(title="New", body=b"x")], Deed("memory_save", within=fail))
     assert everything() == before
 
 
@@ -171,7 +171,7 @@ def test_l17_two_curated_documents_are_one_operation_and_refuse_edits_as_memorie
         )
         for title, slug in (("Overview", "overview"), ("Current state", "current-state"))
     ]
-    done = commit(world.operator, f"project/{world.workspace.pk}", documents, name="curation_apply")
+    done = commit(world.operator, f"project/{world.workspace.pk}", documents, Deed("curation_apply"))
     assert [outcome.memory.path for outcome in done.outcomes] == ["curated/overview.md", "curated/current-state.md"]
     assert done.operation.state == "closed" and done.operation.commits.count() == 1
     text = (folder_of(f"project/{world.workspace.pk}") / "curated" / "overview.md").read_text()
@@ -185,8 +185,7 @@ def test_l17_two_curated_documents_are_one_operation_and_refuse_edits_as_memorie
             Edit(memory_id=outcome.memory.stable_id, revision=1, fields={"summary": "newer"}, action="curate")
             for outcome in done.outcomes
         ],
-        name="curation_apply",
-        expected_head=done.commit.version,
+        Deed("curation_apply", expected_head=done.commit.version),
     )
     assert [outcome.memory.revision for outcome in again.outcomes] == [2, 2]
     with pytest.raises(HeadConflict):
@@ -194,8 +193,7 @@ def test_l17_two_curated_documents_are_one_operation_and_refuse_edits_as_memorie
             world.operator,
             f"project/{world.workspace.pk}",
             [Edit(memory_id=done.outcomes[0].memory.stable_id, fields={"summary": "stale"})],
-            name="curation_apply",
-            expected_head=done.commit.version,
+            Deed("curation_apply", expected_head=done.commit.version),
         )
 
 
@@ -216,8 +214,7 @@ def test_l19_an_operation_over_several_commits_is_open_until_it_is_closed(world:
             world.operator,
             tea.scope,
             [Create(title=f"Part {number}", body=b"x")],
-            name="memory_import",
-            operation=operation,
+            Deed("memory_import", operation=operation),
         )
     operation.refresh_from_db()
     assert (operation.state, operation.closing_number, operation.commits.count()) == ("open", None, 3)

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.base.transactions import SlowWorkInTransaction, short_transaction
 from apps.changes.selectors import head
-from apps.memories.ledger import Create, commit
+from apps.memories.ledger import Create, Deed, commit
 from apps.memories.models import Memory, Resource
 from apps.memories.scopes import file_of
 from apps.operations.caller import Caller
@@ -50,7 +50,7 @@ def titles(found: Gathered) -> list[str]:
 def adopt(world: World, title: str, body: str) -> Memory:
     """Text that came past the doors, as an outside edit or an import of old brings it: nothing refused it."""
     change = Create(title=title, body=body.encode())
-    return commit(Caller.for_system("test"), scope(world), [change], name="test").outcomes[0].memory
+    return commit(Caller.for_system("test"), scope(world), [change], Deed("test")).outcomes[0].memory
 
 
 def test_from_the_beginning_it_reads_every_memory_and_checkpoint_in_the_order_of_their_changes(world, save) -> None:
@@ -86,7 +86,7 @@ def test_other_scopes_and_curated_documents_are_no_sources(world, save) -> None:
     save("Mine")
     world.bobs_agent.call("memory_save", title="Private", body="x", scope="global")
     change = Create(title="Overview", body=b"x", resource=Resource.CURATED, path="curated/overview.md")
-    commit(Caller.for_system("curation"), scope(world), [change], name="curation")
+    commit(Caller.for_system("curation"), scope(world), [change], Deed("curation"))
 
     assert titles(gathered(world)) == ["Mine"]
     assert titles(gather("global/bob", since=0, until=head(), budget_tokens=ROOMY)) == ["Private"]

@@ -22,7 +22,7 @@ from apps.memories.ledger.changes import (
     Vanish,
     WriteScopeFile,
 )
-from apps.memories.ledger.deed import Change, Committed, Outcome, Part, Within
+from apps.memories.ledger.deed import Change, Committed, Deed, Outcome, Part, Within
 from apps.memories.ledger.operations import close_operation, open_operation
 from apps.memories.ledger.recording import Recording
 from apps.memories.ledger.road import commit, commit_parts, move
@@ -35,6 +35,7 @@ __all__ = [
     "Change",
     "Committed",
     "Create",
+    "Deed",
     "Delete",
     "Depart",
     "Edit",

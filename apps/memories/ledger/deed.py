@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Protocol
 
+from apps.leases.held import Held
 from apps.memories.ledger.recording import Recording
 from apps.memories.models import FileIntent, LogicalOperation, Memory, ScopeCommit
 
@@ -44,3 +45,22 @@ class Committed:
 
 
 Within = Callable[[list[Committed]], None]
+
+
+@dataclass(frozen=True)
+class Deed:
+    """What the changes belong to, and on which terms they are made: one deed, whatever scopes it touches.
+
+    ``name`` is the operation's. Without ``operation``, an open one of a job, the deed is one logical operation, closed
+    at once. ``within`` runs last in the same transaction (L-13): receipts, job rows and cursors move with the write or
+    not at all. ``held`` are the exclusive leases of whoever works on a scope as a whole: who holds them passes (L-15).
+    """
+
+    name: str
+    _: KW_ONLY
+    reason: str = ""
+    operation: LogicalOperation | None = None
+    expected_head: int | None = None
+    within: Within | None = None
+    reviewed: bool = False
+    held: Sequence[Held] = ()

@@ -15,7 +15,7 @@ from apps.leases.locks import scope_lock
 from apps.memories import documents, store
 from apps.memories.errors import FileUnsettled, RevisionConflict
 from apps.memories.ledger.changes import KeepOutside
-from apps.memories.ledger.deed import Change, Committed, Part
+from apps.memories.ledger.deed import Change, Committed, Deed, Part
 from apps.memories.ledger.record import record
 from apps.memories.models import FileIntent, Memory, MemoryRevision, Status
 from apps.memories.scopes import file_of
@@ -153,8 +153,8 @@ def keep_outside(
 
 def take_in(scope_key: str, changes: Sequence[Change]) -> Committed:
     """Record what the folder shows, acting as the system. It is no request, so that no review can refuse it."""
-    parts = [Part(scope_key, changes)]
-    return record(Caller.for_system("outside edit"), parts, name="outside_edit", reviewed=True)[0]
+    deed = Deed("outside_edit", reviewed=True)
+    return record(Caller.for_system("outside edit"), [Part(scope_key, changes)], deed)[0]
 
 
 def remember_signature(memory: Memory, signature: Signature) -> None:

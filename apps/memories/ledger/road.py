@@ -3,76 +3,28 @@
 from collections.abc import Sequence
 
 from apps.base.faults import fault
-from apps.leases.held import Held
 from apps.memories.ledger.changes import Arrive, Baggage, Depart
-from apps.memories.ledger.deed import Change, Committed, Part, Within
+from apps.memories.ledger.deed import Change, Committed, Deed, Part, Within
 from apps.memories.ledger.outside import settle
 from apps.memories.ledger.record import record
 from apps.memories.ledger.writeout import write_out
-from apps.memories.models import FileIntent, LogicalOperation, Memory
+from apps.memories.models import FileIntent, Memory
 from apps.operations.caller import Caller
 
 FILE_PENDING = "file_pending"
 
 
-def commit(
-    caller: Caller,
-    scope_key: str,
-    changes: Sequence[Change],
-    *,
-    name: str,
-    reason: str = "",
-    operation: LogicalOperation | None = None,
-    expected_head: int | None = None,
-    within: Within | None = None,
-    reviewed: bool = False,
-    held: Sequence[Held] = (),
-) -> Committed:
-    """Change one scope. When this returns, the rows are durable and the files written.
-
-    ``name`` is the operation's; ``operation`` an open one of a job. ``within`` runs inside the transaction.
-    ``held`` are exclusive leases that the caller holds.
-    """
-    return commit_parts(
-        caller,
-        [Part(scope_key, changes)],
-        name=name,
-        reason=reason,
-        operation=operation,
-        expected_head=expected_head,
-        within=within,
-        reviewed=reviewed,
-        held=held,
-    )[0]
+def commit(caller: Caller, scope_key: str, changes: Sequence[Change], deed: Deed) -> Committed:
+    """Change one scope. When this returns, the rows are durable and the files written."""
+    return commit_parts(caller, [Part(scope_key, changes)], deed)[0]
 
 
-def commit_parts(
-    caller: Caller,
-    parts: Sequence[Part],
-    *,
-    name: str,
-    reason: str = "",
-    operation: LogicalOperation | None = None,
-    expected_head: int | None = None,
-    within: Within | None = None,
-    reviewed: bool = False,
-    held: Sequence[Held] = (),
-) -> list[Committed]:
+def commit_parts(caller: Caller, parts: Sequence[Part], deed: Deed) -> list[Committed]:
     """Change several scopes in one transaction, one commit in each."""
     for part in parts:
         _check_files(part)
     fault("before-record")
-    done = record(
-        caller,
-        parts,
-        name=name,
-        reason=reason,
-        operation=operation,
-        expected_head=expected_head,
-        within=within,
-        reviewed=reviewed,
-        held=held,
-    )
+    done = record(caller, parts, deed)
     fault("after-record")
     for committed in _new_files_first(done):
         pending = set(write_out(committed.commit.scope_id, committed.intents)) if committed.intents else set()
@@ -98,7 +50,7 @@ def move(
         Part(memory.scope_id, [Depart(memory_id=memory.stable_id, revision=revision, baggage=baggage)]),
         Part(to, [Arrive(baggage=baggage, reason=reason)]),
     ]
-    return commit_parts(caller, parts, name="memory_move", reason=reason, within=within)[1]
+    return commit_parts(caller, parts, Deed("memory_move", reason=reason, within=within))[1]
 
 
 def _check_files(part: Part) -> None:

@@ -7,7 +7,7 @@ from pydantic import Field
 from apps.memories import store
 from apps.memories.doors import scope_for
 from apps.memories.errors import OutsideAlarm
-from apps.memories.ledger import Change, Rewrite, Vanish, WriteScopeFile, commit
+from apps.memories.ledger import Change, Deed, Rewrite, Vanish, WriteScopeFile, commit
 from apps.memories.models import Memory, Scope, Status
 from apps.memories.schemas import AlarmOut, ScopeRef
 from apps.memories.scopes import file_of
@@ -36,7 +36,7 @@ def scope_alarm_decide(caller: Caller, *, scope: ScopeRef, decision: Decision) -
     ]
     changes.append(WriteScopeFile())
     for start in range(0, len(changes), BATCH):
-        commit(caller, key, changes[start : start + BATCH], name="scope_alarm_decide", reason=decision)
+        commit(caller, key, changes[start : start + BATCH], Deed("scope_alarm_decide", reason=decision))
     Scope.objects.filter(key=key).update(alarm=None, outside_pending=False)
     return AlarmOut(scope=key, decided=decision, files=len(missing))
 

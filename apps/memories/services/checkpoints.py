@@ -10,7 +10,7 @@ from apps.base.days import local
 from apps.base.errors import Invalid
 from apps.memories import checkpoint_text
 from apps.memories.doors import scope_for
-from apps.memories.ledger import Create, IfExists, Within, commit
+from apps.memories.ledger import Create, Deed, IfExists, Within, commit
 from apps.memories.models import Resource
 from apps.memories.schemas import CheckpointField, Important, ProjectRef, RequestId, SavedOut, ScopeRef, Title
 from apps.memories.services.deeds import first_saved, once, saved
@@ -62,7 +62,7 @@ def checkpoint_save(
     )
 
     def do(within: Within | None) -> SavedOut:
-        return saved(commit(caller, scope_key, [change], name="checkpoint_save", within=within).outcomes[0])
+        return saved(commit(caller, scope_key, [change], Deed("checkpoint_save", within=within)).outcomes[0])
 
     arguments = {"scope": scope_key, "title": title, "important": important, **fields}
     return once(caller, "checkpoint_save", request_id, arguments, SavedOut, do, first_saved)

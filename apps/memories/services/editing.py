@@ -10,7 +10,7 @@ from apps.memories import documents, edits
 from apps.memories.checkpoint_text import parse as parse_checkpoint
 from apps.memories.errors import WrongResource
 from apps.memories.frontmatter import Value, write
-from apps.memories.ledger import Edit, Revert, Transform, Within, commit
+from apps.memories.ledger import Deed, Edit, Revert, Transform, Within, commit
 from apps.memories.models import Memory, Resource
 from apps.memories.reading import newest_document
 from apps.memories.schemas import (
@@ -127,7 +127,7 @@ def memory_revert(
     arguments = {"memory_id": memory.stable_id, "to_revision": to_revision, "revision": revision}
 
     def do(within: Within | None) -> SavedOut:
-        done = commit(caller, memory.scope_id, [change], name="memory_revert", reason=reason, within=within)
+        done = commit(caller, memory.scope_id, [change], Deed("memory_revert", reason=reason, within=within))
         return saved(done.outcomes[0])
 
     return once(caller, "memory_revert", request_id, arguments, SavedOut, do, first_saved, subject=memory)
@@ -138,7 +138,7 @@ def _edit(
 ) -> SavedOut:
     def do(within: Within | None) -> SavedOut:
         _check(memory, change)
-        done = commit(caller, memory.scope_id, [change], name=name, reason=change.reason, within=within)
+        done = commit(caller, memory.scope_id, [change], Deed(name, reason=change.reason, within=within))
         return saved(done.outcomes[0])
 
     return once(caller, name, request_id, arguments, SavedOut, do, first_saved, subject=memory)

@@ -5,7 +5,7 @@ from django.utils.translation import gettext as _
 from apps.base.errors import Invalid
 from apps.memories.doors import memory_for, scope_for
 from apps.memories.errors import WrongResource
-from apps.memories.ledger import Archive, Change, Delete, Restore, Unarchive, Within, commit, move
+from apps.memories.ledger import Archive, Change, Deed, Delete, Restore, Unarchive, Within, commit, move
 from apps.memories.models import Memory, Resource
 from apps.memories.schemas import AnyRevision, DeletedOut, MemoryRef, ProjectRef, Reason, RequestId, SavedOut, ScopeRef
 from apps.memories.services.deeds import first_saved, once, saved, subject_of
@@ -47,7 +47,7 @@ def memory_delete(
     change = Delete(memory_id=memory.stable_id, revision=revision or None, reason=reason)
 
     def do(within: Within | None) -> DeletedOut:
-        done = commit(caller, memory.scope_id, [change], name="memory_delete", reason=reason, within=within)
+        done = commit(caller, memory.scope_id, [change], Deed("memory_delete", reason=reason, within=within))
         return _deleted(done.outcomes[0].memory, done.outcomes[0].warnings)
 
     arguments = {"memory_id": memory_id, "revision": revision}
@@ -118,7 +118,7 @@ def _keep(
     subject: Memory | None = None,
 ) -> SavedOut:
     def do(within: Within | None) -> SavedOut:
-        done = commit(caller, memory.scope_id, [change], name=name, reason=reason, within=within)
+        done = commit(caller, memory.scope_id, [change], Deed(name, reason=reason, within=within))
         return saved(done.outcomes[0])
 
     arguments = {"memory_id": memory.stable_id, "revision": getattr(change, "revision", None)}

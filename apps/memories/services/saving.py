@@ -7,7 +7,7 @@ from django.conf import settings
 from apps.base.text import nfc
 from apps.memories.doors import scope_for, scopes_around
 from apps.memories.errors import PathRefused
-from apps.memories.ledger import Committed, Create, IfExists, Within, commit
+from apps.memories.ledger import Committed, Create, Deed, IfExists, Within, commit
 from apps.memories.links import key_of, links
 from apps.memories.schemas import (
     Body,
@@ -65,7 +65,7 @@ def memory_save(
 
     def do(within: Within | None) -> SavedOut:
         known.update(known_of(caller, scope_key, item))
-        return told(commit(caller, scope_key, [change], name="memory_save", within=within))
+        return told(commit(caller, scope_key, [change], Deed("memory_save", within=within)))
 
     def told(done: Committed) -> SavedOut:
         return saved(done.outcomes[0], known)
@@ -89,7 +89,7 @@ def memory_save_many(
     changes = [_create(item, if_exists) for item in memories]
 
     def do(within: Within | None) -> SavedManyOut:
-        done = commit(caller, scope_key, changes, name="memory_save_many", within=within)
+        done = commit(caller, scope_key, changes, Deed("memory_save_many", within=within))
         return SavedManyOut(memories=[saved(outcome) for outcome in done.outcomes])
 
     arguments = {"scope": scope_key, "if_exists": if_exists.value, "memories": [item.model_dump() for item in memories]}

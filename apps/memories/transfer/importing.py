@@ -20,7 +20,7 @@ from apps.base.transactions import short_transaction
 from apps.leases.errors import LeaseLost, ScopeBusy
 from apps.memories import documents, store
 from apps.memories.errors import FileUnsettled, FolderRefused, HeadConflict, ReviewNeeded
-from apps.memories.ledger import Committed, Outcome, commit
+from apps.memories.ledger import Committed, Deed, Outcome, commit
 from apps.memories.models import FolderJob, ImportedFile, Memory, MemoryRevision, Status
 from apps.memories.transfer.changes import BringIn, keep_names
 from apps.memories.transfer.folders import SourceFile, as_position, place_at, place_of, shown_path, source_files
@@ -197,7 +197,7 @@ class Importing:
             stored.update(self._record(plan, outcomes, replace_reports(tally), position))
 
         if changes:
-            commit(self.caller, self.scope_key, changes, name=NAME, operation=self.job.operation, within=within)
+            commit(self.caller, self.scope_key, changes, Deed(NAME, operation=self.job.operation, within=within))
         else:
             with short_transaction():
                 within([])

@@ -19,7 +19,7 @@ from apps.base import clock
 from apps.base.text import fold, nfc, slug_for
 from apps.base.transactions import outside_transactions, short_transaction
 from apps.memories import documents, frontmatter, scope_files, store
-from apps.memories.ledger import Outcome, Recording, commit
+from apps.memories.ledger import Deed, Outcome, Recording, commit
 from apps.memories.ledger.scan import TOP_FOLDERS
 from apps.memories.models import Folder, LogicalOperation, Resource, Scope, Status
 from apps.memories.scopes import SCOPE_FILE, folder_of, scope_key_of_folder
@@ -88,6 +88,7 @@ def recall(
     # As they were last changed: lists show the newest first, and those of the same moment by their rows' order.
     waiting = iter(sorted(scope.documents, key=lambda lying: (lying.updated_at, lying.mtime, lying.path)))
     names: dict[int, Sequence[str]] = {}
+    deed = Deed(ACTION, operation=operation, reviewed=True)
     while batch := list(islice(waiting, settings.SAVE_MANY)):
         changes = []
         for lying in batch:
@@ -97,7 +98,7 @@ def recall(
             else:
                 changes.append(change)
         if changes:
-            done = commit(caller, scope.key, changes, name=ACTION, operation=operation, reviewed=True)
+            done = commit(caller, scope.key, changes, deed)
             names |= {o.memory.pk: c.names for o, c in zip(done.outcomes, changes, strict=True) if c.names}
         told(len(batch))
     with short_transaction():
