@@ -288,7 +288,6 @@ COLUMNS: dict[str, Promise] = {
     "warnings": pgettext_lazy("column", "warnings"),
     "withheld": pgettext_lazy("column", "withheld"),
     "workspace type": pgettext_lazy("column", "workspace type"),
-    "worktree": pgettext_lazy("column", "worktree"),
     "written revision": pgettext_lazy("column", "written revision"),
     "zone": pgettext_lazy("column", "zone"),
 }

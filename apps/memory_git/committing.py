@@ -80,6 +80,7 @@ def commit_root(root: str) -> int:
         ready = _written_out(deeds)
         scope_key = next((deed.scopes[0] for deed in deeds if deed.scopes), "")
         repository = ensure(root, strategy, scope_key)
+        _mark_begun(ready)
         made = commit_deeds(repository, ready)
         if len(ready) < len(deeds):
             raise FilePending(scope=", ".join(deeds[len(ready)].scopes))
@@ -338,12 +339,20 @@ def _is_there(scope_key: str, path: str, seen: dict[tuple[str, str], bool]) -> b
     return seen[scope_key, path]
 
 
+def _mark_begun(deeds: Sequence[Deed]) -> None:
+    """Whoever looks sees what is being committed; a pass that is killed leaves it so, and the next one takes it up."""
+    ids = [deed.job.pk for deed in deeds if deed.job is not None]
+    GitSyncJob.objects.filter(pk__in=ids, state__in=UNFINISHED).update(state=JobState.COMMITTING)
+
+
 def _put_off(root: str, jobs: Sequence[GitSyncJob], failure: MemRelayError | OSError) -> None:
     """Try the first that still waits later, and say why."""
     code = failure.code if isinstance(failure, MemRelayError) else "DISK_ERROR"
     told = str(failure) if isinstance(failure, MemRelayError) else store.reason(failure)
     logger.warning("Commits of %s wait: %s", root or "the memories", told)
-    first = waiting().filter(pk__in=[job.pk for job in jobs]).order_by("operation__closing_number").first()
+    taken = waiting().filter(pk__in=[job.pk for job in jobs])
+    taken.filter(state=JobState.COMMITTING).update(state=JobState.PENDING)
+    first = taken.order_by("operation__closing_number").first()
     if first is not None:
         pause = min(2 ** min(first.attempts, 10), LONGEST_WAIT)
         GitSyncJob.objects.filter(pk=first.pk).update(

@@ -31,6 +31,7 @@ DOINGS: dict[str, str] = {
     "remote_import": "apps.memory_git.importing.run",
     "remote_bootstrap": "apps.instance.bootstrap.run",  # It makes workspaces, too.
 }
+SLOT = "git"  # Whoever works on repositories holds it.
 MOST_ATTEMPTS = 5
 PATIENT = frozenset({"baseline", "archive"})  # Nobody waits for the answer, and nobody would ask again.
 UNFINISHED = (GitDeed.State.WAITING, GitDeed.State.RUNNING)

@@ -79,6 +79,14 @@ class DeedUnderWay(MemRelayError):
     hint = _("Wait for it: git_job_get tells how far it is.")
 
 
+class GitAtWork(MemRelayError):
+    code = "GIT_AT_WORK"
+    status = 423
+    retryable = True
+    sentence = _("Work on the repositories is under way, so none can be made now.")
+    hint = _("Try again in a minute. A workspace gets its repository by itself, too, with its next commit.")
+
+
 class StrategyUnchanged(MemRelayError):
     code = "GIT_STRATEGY_UNCHANGED"
     status = 409

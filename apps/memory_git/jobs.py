@@ -13,14 +13,13 @@ from apps.leases.selectors import is_held
 from apps.leases.services import slot
 from apps.memory_git.binding import due
 from apps.memory_git.committing import commit_root, roots_waiting
-from apps.memory_git.deeds import deeds_waiting, run_deed
+from apps.memory_git.deeds import SLOT, deeds_waiting, run_deed
 from apps.memory_git.maintenance import grown, maintain
 from apps.memory_git.models import MemoryRepository
 from apps.memory_git.pushing import push_or_wait
 from apps.memory_git.switch import is_enabled
 
 WORK = "apps.memory_git.jobs.work"
-SLOT = "git"
 LOOK_SECONDS = 0.3  # While something is pushed, commits are looked for this often.
 logger = logging.getLogger(__name__)
 

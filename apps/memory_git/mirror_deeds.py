@@ -10,6 +10,7 @@ from apps.memory_git.binding import FIELDS, bind_to, try_again, unbind, usable_c
 from apps.memory_git.committing import commit_root, waiting
 from apps.memory_git.connection_deeds import problem_of
 from apps.memory_git.credentials import access_of, address_at
+from apps.memory_git.deeds import SLOT
 from apps.memory_git.inspecting import forget
 from apps.memory_git.models import GitConnection, MemoryRepository, RepositoryStatus
 from apps.memory_git.pushing import is_ours, push
@@ -36,7 +37,7 @@ def memory_repository_sync(caller: Caller, *, repository_id: RepositoryId) -> Sy
     A remote that went another way is left alone: memory_repository_bind, memory_remote_import or memory_repository_unbind.
     """
     repository = repository_for(caller, repository_id)
-    with slot("git") as held:
+    with slot(SLOT) as held:
         if held is not None:
             commit_root(repository.root)
             repository.refresh_from_db()

@@ -121,7 +121,6 @@ class MemoryRepository(models.Model):
     head = models.CharField(max_length=40, blank=True, default="")  # The last commit that has its rows.
     position = models.PositiveBigIntegerField(default=0)  # Its number in this repository, from 1.
     closing_number = models.PositiveBigIntegerField(default=0)  # Of the newest operation it holds.
-    worktree = models.CharField(max_length=20, blank=True, default="")  # clean, or what a look at it said.
     loose = models.PositiveIntegerField(default=0)  # Objects written since the last maintenance.
     maintained_at = models.DateTimeField(null=True, blank=True)
     # The remote side; written by whoever pushes.

@@ -1,6 +1,8 @@
 """Restoring one document and everything of a repository; making, packing and purging repositories."""
 
 from apps.base.bells import hurry
+from apps.base.transactions import outside_transactions
+from apps.leases.services import slot
 from apps.memories import ledger
 from apps.memories.doors import memory_for, scope_for
 from apps.memories.errors import MemoryUnknown
@@ -9,8 +11,8 @@ from apps.memories.ledger.heads import refuse_if_put_away
 from apps.memories.models import Resource
 from apps.memories.schemas import AnyRevision, ProjectRef, Reason, RequestId, SavedOut, ScopeRef
 from apps.memories.services.deeds import first_saved, once, saved
-from apps.memory_git.deeds import start
-from apps.memory_git.errors import NotArchived, RepositoryArchived
+from apps.memory_git.deeds import SLOT, start
+from apps.memory_git.errors import GitAtWork, NotArchived, RepositoryArchived
 from apps.memory_git.models import MemoryRepository
 from apps.memory_git.previewing import preview_of
 from apps.memory_git.repositories import ensure
@@ -117,13 +119,17 @@ def memory_repository_maintain(caller: Caller, *, repository_id: RepositoryId) -
 @operation(
     needs=Right.ADMINISTER, answers=RepositoryOut, effect=Effect.ADDS, repeatable=True, feature=Feature.MEMORY_GIT
 )
+@outside_transactions
 def memory_repository_create(
     caller: Caller, *, scope: NewRepositoryScope = "", project_id: ProjectRef = ""
 ) -> RepositoryOut:
     """Make sure that a scope has its local repository, and commit what waits for it. Scopes get theirs by themselves too."""
-    strategy = chosen().strategy
     scope_key = scope_for(caller, scope, project_id)
-    repository = ensure(root_of(strategy, scope_key), strategy, scope_key)
+    with slot(SLOT) as held:
+        if held is None:
+            raise GitAtWork()
+        strategy = chosen().strategy  # Only the holder of the slot changes it.
+        repository = ensure(root_of(strategy, scope_key), strategy, scope_key)
     hurry()
     return repository_out(repository)
 

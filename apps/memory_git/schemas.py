@@ -79,6 +79,9 @@ class RepositoryOut(BaseModel):
     commit: str
     commits: int
     waiting: int
+    worktree: Literal["clean", "uncommitted", "outside_changes", "none"] = Field(
+        description="How the folder stands to the newest commit: outside_changes are edits that were not taken in yet."
+    )
     remote_url: str
     push_to_create: str
     pushed_commit: str

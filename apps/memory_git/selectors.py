@@ -1,13 +1,13 @@
 """Memory Git as callers read it: settings, repositories, history, differences and versions. Reading goes on while it is off."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from dulwich.objects import Commit
 from dulwich.repo import Repo
 
@@ -16,6 +16,7 @@ from apps.base.paging import cursor_of, position_of
 from apps.memories import documents
 from apps.memories.doors import memory_for, scope_for, visible_scopes
 from apps.memories.errors import MemoryUnknown
+from apps.memories.models import Scope
 from apps.memories.schemas import ProjectRef, ScopeRef
 from apps.memories.scopes import may_see
 from apps.memory_git import local
@@ -66,6 +67,7 @@ from apps.operations.words import Cursor, PageLimit
 
 UNFINISHED = (GitDeed.State.WAITING, GitDeed.State.RUNNING)
 SHOWN_JOBS = 20
+Worktree = Literal["clean", "uncommitted", "outside_changes", "none"]
 
 
 @operation(needs=Right.READ, answers=GitSettingsOut)
@@ -82,7 +84,7 @@ def memory_repository_list(caller: Caller) -> RepositoryListOut:
     return RepositoryListOut(
         enabled=row.enabled,
         strategy=row.strategy,
-        repositories=[repository_out(found) for found in rows if sees(caller, found)],
+        repositories=repositories_out([found for found in rows if sees(caller, found)]),
     )
 
 
@@ -106,7 +108,7 @@ def memory_repository_status(caller: Caller, *, repository_id: RepositoryOrAll =
         preparing=settings_out().preparing,
         waiting=jobs.count(),
         oldest_waiting_at=jobs.order_by("created_at").values_list("created_at", flat=True).first(),
-        repositories=[repository_out(found) for found in shown],
+        repositories=repositories_out(shown),
         jobs=[deed_out(deed) for deed in deeds[:SHOWN_JOBS]],
     )
 
@@ -416,6 +418,21 @@ def told_error(row: MemoryRepository) -> str:
 
 
 def repository_out(row: MemoryRepository) -> RepositoryOut:
+    return repositories_out([row])[0]
+
+
+def repositories_out(rows: Sequence[MemoryRepository]) -> list[RepositoryOut]:
+    counted = waiting().order_by().values_list("root").annotate(count=Count("pk"))
+    waits: dict[str, int] = dict(counted.filter(root__in=[row.root for row in rows])) if rows else {}
+    edited = list(Scope.objects.filter(outside_pending=True).values_list("key", flat=True))
+    return [_repository(row, waits.get(row.root, 0), edited) for row in rows]
+
+
+def _repository(row: MemoryRepository, waits: int, edited: Collection[str]) -> RepositoryOut:
+    waits = waits if row.archived_at is None else 0
+    worktree: Worktree = "uncommitted" if waits else "clean"
+    if any(row.scope_key in ("", scope_key) for scope_key in edited):
+        worktree = "outside_changes"
     return RepositoryOut(
         repository_id=row.pk,
         name=row.name,
@@ -428,7 +445,8 @@ def repository_out(row: MemoryRepository) -> RepositoryOut:
         error=told_error(row),
         commit=row.head,
         commits=row.position,
-        waiting=waiting().filter(root=row.root).count() if row.archived_at is None else 0,
+        waiting=waits,
+        worktree=worktree if row.archived_at is None else "none",
         remote_url=row.remote_url,
         push_to_create=row.push_to_create,
         pushed_commit=row.pushed_commit,

@@ -3,6 +3,7 @@
 import pytest
 
 from apps.base.errors import MemRelayError
+from apps.memories.models import Scope
 from tests.memory_git.conftest import Git, Saving
 from tests.world import World, call
 
@@ -156,3 +157,26 @@ def test_switching_on_again_makes_one_commit_of_what_changed(memory_git: Git, sa
     memory_git.off()
     memory_git.on()
     assert len(memory_git.subjects()) == 4
+
+
+def test_a_repository_tells_how_its_folder_stands_to_its_newest_commit(
+    memory_git: Git, save: Saving, world: World
+) -> None:
+    """GIT-030."""
+
+    def worktree() -> str:
+        told = call(world.operator, "memory_repository_status").repositories
+        assert [one.worktree for one in told] == [
+            one.worktree for one in call(world.operator, "memory_repository_list").repositories
+        ]
+        return told[0].worktree
+
+    memory_git.on()
+    assert worktree() == "clean"
+    save("Waits")
+    assert worktree() == "uncommitted"
+    Scope.objects.filter(key="global/shared").update(outside_pending=True)
+    assert worktree() == "outside_changes"
+    Scope.objects.update(outside_pending=False)
+    memory_git.work()
+    assert worktree() == "clean"

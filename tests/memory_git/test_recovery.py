@@ -20,6 +20,11 @@ pytestmark = pytest.mark.django_db
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
+def states() -> list[str]:
+    """Of what was queued, oldest first (GIT-034)."""
+    return list(GitSyncJob.objects.order_by("pk").values_list("state", flat=True))
+
+
 def due() -> None:
     GitSyncJob.objects.update(next_retry_at=None)
 
@@ -41,7 +46,9 @@ def test_a_crash_between_branch_and_rows_is_found_by_the_trailer(
             memory_git.work()
     assert memory_git.subjects()[1:] == ["Save One", "Save Two"] and GitCommit.objects.count() == 1
     save("Three")
+    assert states()[-3:] == ["committing", "committing", "pending"]
     memory_git.work()
+    assert set(states()) == {"completed"}
     assert memory_git.subjects()[1:] == ["Save One", "Save Two", "Save Three"]
     rows = GitCommit.objects.order_by("position")
     assert [row.sha for row in rows] == memory_git.run("log", "--reverse", "--format=%H").split()
@@ -85,6 +92,7 @@ def test_a_commit_waits_for_the_file_it_shows(memory_git: Git, save: Saving, wor
     assert memory_git.subjects() == ["Git baseline"]
     status = call(world.operator, "memory_repository_status")
     assert (status.waiting, status.repositories[0].error_code) == (2, "FILE_PENDING")
+    assert states() == ["failed", "pending"]
     place.rmdir()
     due()
     memory_git.work()

@@ -7,6 +7,7 @@ import pytest
 from django.conf import settings
 
 from apps.base.errors import MemRelayError
+from apps.leases.services import slot
 from apps.memories.jobs import run_here
 from apps.memory_git.leasing import all_scopes, whole
 from apps.memory_git.models import GitDeed, MemoryRepository
@@ -79,6 +80,19 @@ def test_while_a_whole_is_worked_on_its_scopes_take_no_writes(memory_git: Git, s
     save("Afterwards")
     memory_git.work()
     assert memory_git.subjects()[-1] == "Save Afterwards"
+
+
+def test_a_repository_is_made_by_whoever_holds_the_slot(memory_git: Git, world: World) -> None:
+    """Beside a change of strategy or a pass it could come to lie where another one is just being put."""
+    memory_git.on(strategy="per_workspace")
+    with slot("git"):
+        with pytest.raises(MemRelayError) as refused:
+            call(world.operator, "memory_repository_create", scope="library")
+        assert refused.value.code == "GIT_AT_WORK" and refused.value.retryable
+        assert not MemoryRepository.objects.filter(root="library").exists()
+    made = call(world.operator, "memory_repository_create", scope="library")
+    assert made.root == "library"
+    assert call(world.operator, "memory_repository_create", scope="library").repository_id == made.repository_id
 
 
 def test_a_baseline_waits_for_whoever_has_a_scope(memory_git: Git, save: Saving, world: World) -> None:
