@@ -113,7 +113,10 @@ def test_an_answer_to_htmx_is_the_results_and_their_number(world: World, alice: 
     assert "The 20 best results, and there are more" in first
     [more] = re.findall(r'href="(/search\?[^"]*cursor=[^"]*)"', first)
     second = alice.get(more.replace("&amp;", "&"), headers={"HX-Request": "true"}).content.decode()
-    assert second.lstrip().startswith("<li") and second.count('class="row-link"') == 20 and "oob" not in second
+    assert second.lstrip().startswith("<li") and second.count('class="row-link"') == 20
+    assert "The best results, and there are more</p>" in second
+    [last] = re.findall(r'href="(/search\?[^"]*cursor=[^"]*)"', second)
+    assert "All results</p>" in alice.get(last.replace("&amp;", "&"), headers={"HX-Request": "true"}).content.decode()
     assert set(re.findall("Night</mark> ([0-9]+)", first)).isdisjoint(re.findall("Night</mark> ([0-9]+)", second))
     assert "Back to the first page" in text_of(alice, more.replace("&amp;", "&"))
     call(world.operator, "memory_save", title="Night 99", body="Another one.")
