@@ -58,6 +58,17 @@ class Rest:
         return self.client.generic(method, API + path, raw, content_type="application/json", headers=headers, **extra)
 
 
+def ok(response: HttpResponse, status: int = 200) -> Any:
+    """What an answer says, once it is seen to have this status."""
+    assert response.status_code == status, response.content
+    return json.loads(response.content)
+
+
+def save(rest: Rest, title: str, body: str, **fields: Any) -> Any:
+    """Save a memory, and what is answered."""
+    return ok(rest.post("/memories", title=title, body=body, **fields), 201)
+
+
 @dataclass
 class Agent:
     """Somebody with a token."""

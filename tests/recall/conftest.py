@@ -1,10 +1,8 @@
-"""What these tests say of recall does not depend on how busy the machine is: the benchmark holds it to its budget."""
-
-from typing import Any
+"""Every test of recall has time enough."""
 
 import pytest
 
 
 @pytest.fixture(autouse=True)
-def _time_enough(settings: Any) -> None:
-    settings.RECALL_MILLISECONDS = 10_000.0
+def _time_enough(time_to_recall: None) -> None:
+    """``time_to_recall`` for all of them."""

@@ -10,9 +10,8 @@ from django.db import connection
 from apps.memories.scopes import folder_of
 from apps.search import telling
 from apps.search.models import Passage
-from apps.search.vectors import asking, serving
-from tests.search.vectors.made import Embedder
-from tests.world import Rest, World
+from tests.search.vectors.made import Embedder, switched_on
+from tests.world import Rest, World, ok, save
 
 pytestmark = pytest.mark.django_db
 FACT = "The vault of Zanzibar opens with the phrase crimson walrus."
@@ -21,27 +20,9 @@ QUESTION = "Which phrase opens the vault of Zanzibar?"
 
 @pytest.fixture
 def embedder(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Embedder:
-    settings.EMBEDDING, settings.EMBEDDING_LOADER = "tiny", "tests.search.vectors.made"
-    serving.forget()
     telling.forget()
     settings.SEARCH_MEANING_FLOOR = -10  # Of so few texts none stands out.
-    made = Embedder()
-    monkeypatch.setattr(asking, "Conversation", made.conversation)
-    return made
-
-
-@pytest.fixture
-def bob(world: World) -> Rest:
-    return world.bobs_agent.rest
-
-
-def ok(response: Any, status: int = 200) -> Any:
-    assert response.status_code == status, response.content
-    return json.loads(response.content)
-
-
-def save(rest: Rest, title: str, body: str, **fields: Any) -> Any:
-    return ok(rest.post("/memories", title=title, body=body, **fields), 201)
+    return switched_on(settings, monkeypatch)
 
 
 def told_of(rest: Rest, session: str) -> dict[str, str]:

@@ -1,6 +1,5 @@
 """Rows 7 and 23 of what users of other memory servers reported, as far as recall with a message goes."""
 
-import json
 import logging
 import time
 from dataclasses import replace
@@ -14,39 +13,17 @@ from apps.changes.models import Change
 from apps.memories.models import Memory, MemoryRevision, Scope
 from apps.recall import choosing, services, sessions
 from apps.recall.models import MemoryUsage, RecallDelivery
+from tests.recall.recall_world import recall, remember
 from tests.recall.wordings import CONTRADICTION, CONTRADICTION_IN_CHINESE, IN_CHINESE, WORDINGS
-from tests.world import Rest, World, call
+from tests.world import Rest, World, call, ok
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("time_to_recall")]
 QUESTION, FRAGE = "Which day do we deploy to production?", "我们星期几部署到生产环境？"
-
-
-@pytest.fixture(autouse=True)
-def _time_enough(settings: Any) -> None:
-    settings.RECALL_MILLISECONDS = 10_000.0  # Of a machine that may be busy; the benchmark holds it to 100.
-
-
-@pytest.fixture
-def bob(world: World) -> Rest:
-    return world.bobs_agent.rest
-
-
-def ok(response: Any, status: int = 200) -> Any:
-    assert response.status_code == status, response.content
-    return json.loads(response.content)
-
-
-def save(rest: Rest, title: str, body: str, **fields: Any) -> str:
-    return str(ok(rest.post("/memories", title=title, body=body, **fields), 201)["memory_id"])
 
 
 def save_all(rest: Rest, bodies: list[str], title: str) -> list[str]:
     memories = [{"title": f"{title} {number}", "body": body} for number, body in enumerate(bodies, 1)]
     return [one["memory_id"] for one in ok(rest.post("/memories/many", memories=memories), 201)["memories"]]
-
-
-def recall(rest: Rest, message: str, session: str = "s1", **fields: Any) -> Any:
-    return ok(rest.post("/recall", message=message, session_id=session, **fields))
 
 
 # Row 23: one fact in 49 wordings, and one contradiction.
@@ -66,7 +43,7 @@ def test_row_23_one_wording_and_the_contradiction_come_with_their_dates(
     bob: Rest, wordings: list[str], contradiction: str, title: str, question: str
 ) -> None:
     same = save_all(bob, wordings, title)
-    other = save(bob, f"{title} corrected", contradiction)
+    other = remember(bob, f"{title} corrected", contradiction)
     answer = recall(bob, question)
     ids = [one["memory_id"] for one in answer["memories"]]
     assert len(ids) == 2 and other in ids and set(ids) & set(same), [m["title"] for m in answer["memories"]]
@@ -78,7 +55,7 @@ def test_row_23_one_wording_and_the_contradiction_come_with_their_dates(
 
 def test_row_23_the_same_again_is_not_repeated_in_other_words_either(bob: Rest) -> None:
     save_all(bob, WORDINGS, "Deploy note")
-    save(bob, "Deploy note corrected", CONTRADICTION)
+    remember(bob, "Deploy note corrected", CONTRADICTION)
     assert recall(bob, QUESTION)["count"] == 2
     assert recall(bob, QUESTION)["block"] == ""
     assert recall(bob, "On what day of the week is the production deploy?")["block"] == ""
@@ -90,13 +67,13 @@ def test_row_23_the_same_again_is_not_repeated_in_other_words_either(bob: Rest) 
 )
 def test_row_23_a_nod_brings_nothing_to_mind(bob: Rest, message: str) -> None:
     save_all(bob, WORDINGS, "Deploy note")
-    save(bob, "OK", "ok yes thanks go on", summary="ok yes 好的 谢谢 继续", tags=["ok", "yes", "好的"])
+    remember(bob, "OK", "ok yes thanks go on", summary="ok yes 好的 谢谢 继续", tags=["ok", "yes", "好的"])
     answer = recall(bob, message)
     assert (answer["block"], answer["silence"]) == ("", "")
 
 
 def test_row_23_thirty_thousand_characters_are_read_at_both_ends(bob: Rest) -> None:
-    key = save(bob, "Deploy day", WORDINGS[0])
+    key = remember(bob, "Deploy day", WORDINGS[0])
     log = "2026-11-30 12:00:00 INFO worker-7 handled request 0x7f3a in 12 ms\n" * 500
     for number, message in enumerate((log[:30_000], "多" * 30_000, "a b c " * 5_000, "x" * 30_000)):
         answer = recall(bob, message, f"long {number}")
@@ -108,7 +85,7 @@ def test_row_23_thirty_thousand_characters_are_read_at_both_ends(bob: Rest) -> N
 def test_row_23_a_slow_store_is_given_up_silently_and_logged(
     bob: Rest, settings: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    save(bob, "Deploy day", WORDINGS[0])
+    remember(bob, "Deploy day", WORDINGS[0])
     settings.RECALL_MILLISECONDS = 50
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
 
@@ -138,7 +115,7 @@ def test_row_23_a_slow_store_is_given_up_silently_and_logged(
 def test_row_23_no_failure_is_an_error_to_the_client(
     bob: Rest, caplog: pytest.LogCaptureFixture, failure: Exception, silence: str
 ) -> None:
-    save(bob, "Deploy day", WORDINGS[0])
+    remember(bob, "Deploy day", WORDINGS[0])
 
     def failing(*arguments: Any, **named: Any) -> Any:
         raise failure
@@ -153,7 +130,7 @@ def test_row_23_no_failure_is_an_error_to_the_client(
 
 
 def test_row_23_what_is_recalled_changes_no_memory(bob: Rest) -> None:
-    save(bob, "Deploy day", WORDINGS[0])
+    remember(bob, "Deploy day", WORDINGS[0])
     before = [list(model.objects.values().order_by("pk")) for model in (Memory, MemoryRevision, Scope, Change)]
     recall(bob, QUESTION)
     assert [list(model.objects.values().order_by("pk")) for model in (Memory, MemoryRevision, Scope, Change)] == before
@@ -164,7 +141,7 @@ def test_row_23_what_is_recalled_changes_no_memory(bob: Rest) -> None:
 
 
 def test_row_7_a_deleted_memory_is_gone_from_recall_at_once(bob: Rest) -> None:
-    key = save(bob, "Deploy day", WORDINGS[0])
+    key = remember(bob, "Deploy day", WORDINGS[0])
     assert recall(bob, QUESTION)["count"] == 1
     assert RecallDelivery.objects.filter(memory_id=key).exists()
     ok(bob.delete(f"/memories/{key}"))
@@ -175,7 +152,7 @@ def test_row_7_a_deleted_memory_is_gone_from_recall_at_once(bob: Rest) -> None:
 
 
 def test_row_7_an_archived_one_does_not_come_and_a_restored_one_does(bob: Rest) -> None:
-    key = save(bob, "Deploy day", WORDINGS[0])
+    key = remember(bob, "Deploy day", WORDINGS[0])
     ok(bob.post(f"/memories/{key}/archive"))
     assert recall(bob, QUESTION)["block"] == ""
     ok(bob.post(f"/memories/{key}/unarchive"))
@@ -186,7 +163,7 @@ def test_row_7_an_archived_one_does_not_come_and_a_restored_one_does(bob: Rest) 
 
 def test_row_25_dates_are_in_the_readers_zone(world: World) -> None:
     rest = world.bobs_agent.rest
-    save(rest, "Deploy day", WORDINGS[0])
+    remember(rest, "Deploy day", WORDINGS[0])
     caller = replace(world.bobs_agent.caller, zone="Asia/Shanghai")
     answer: Any = call(caller, "memory_recall", message=QUESTION, session_id="s1")
     assert '+08:00"' in answer.block and answer.memories[0].updated_at.utcoffset().total_seconds() == 8 * 3600
@@ -200,7 +177,7 @@ def test_row_25_dates_are_in_the_readers_zone(world: World) -> None:
 def test_row_23_a_saved_echo_is_recognised(bob: Rest, language: str) -> None:
     body, question = (WORDINGS[0], QUESTION) if language == "English" else (IN_CHINESE[0], FRAGE)
     title = "Deploy day" if language == "English" else "部署日到生产环境"
-    key = save(bob, title, body, tags=["release"])
+    key = remember(bob, title, body, tags=["release"])
     block = recall(bob, question)["block"]
     echo = block.partition(f"\n{title}\n")[2].partition("\n</memory>")[0]
     assert echo == body

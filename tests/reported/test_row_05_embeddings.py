@@ -7,8 +7,8 @@ import pytest
 
 from apps.search.filters import SearchFilters
 from apps.search.models import Document
-from apps.search.vectors import asking, serving
-from tests.search.vectors.made import Embedder
+from apps.search.vectors import asking
+from tests.search.vectors.made import Embedder, switched_on
 from tests.world import Rest, World
 
 pytestmark = pytest.mark.django_db
@@ -17,11 +17,7 @@ SCOPE = "global/bob"
 
 @pytest.fixture
 def embedder(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Embedder:
-    settings.EMBEDDING, settings.EMBEDDING_LOADER = "tiny", "tests.search.vectors.made"
-    serving.forget()
-    made = Embedder()
-    monkeypatch.setattr(asking, "Conversation", made.conversation)
-    return made
+    return switched_on(settings, monkeypatch)
 
 
 def ok(response: Any) -> Any:

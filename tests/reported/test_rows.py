@@ -12,23 +12,9 @@ from apps.base import clock
 from apps.memories.models import Memory
 from apps.memories.scopes import folder_of
 from tests.memories.ledger_world import all_durable, edit_outside, scanned
-from tests.world import Rest, World
+from tests.world import Rest, World, ok, save
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def bob(world: World) -> Rest:
-    return world.bobs_agent.rest
-
-
-def ok(response: Any, status: int = 200) -> Any:
-    assert response.status_code == status, response.content
-    return json.loads(response.content)
-
-
-def save(rest: Rest, title: str, body: str, **fields: Any) -> Any:
-    return ok(rest.post("/memories", title=title, body=body, **fields), 201)
 
 
 def search(rest: Rest, query: str, **fields: Any) -> list[str]:

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from apps.search.vectors import asking, serving
 from apps.search.vectors.texts import PassageText
-from tests.search.vectors.made import Embedder
+from tests.search.vectors.made import Embedder, switched_on
 
 TEXTS: dict[str, PassageText] = {}
 
@@ -18,11 +17,7 @@ def texts_of(stable_ids: Sequence[str]) -> dict[str, PassageText]:
 
 @pytest.fixture
 def embedder(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Embedder:
-    settings.EMBEDDING, settings.EMBEDDING_LOADER = "tiny", "tests.search.vectors.made"
-    serving.forget()
-    made = Embedder()
-    monkeypatch.setattr(asking, "Conversation", made.conversation)
-    return made
+    return switched_on(settings, monkeypatch)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,10 @@ from apps.search.embedding.desk import Desk
 from apps.search.embedding.errors import EmbedderUnavailable, EmbeddingUnavailable
 from apps.search.embedding.loading import Loading
 from apps.search.embedding.model import EmbeddingModel
-from apps.search.vectors import working
+from apps.search.vectors import asking, serving, working
+
+if TYPE_CHECKING:
+    import pytest
 
 WORD = re.compile(r"[a-z0-9]+|[\u4e00-\u9fff]", re.IGNORECASE)
 
@@ -110,3 +113,12 @@ class InProcess:
 
     def close(self) -> None:
         return None
+
+
+def switched_on(settings: Any, monkeypatch: "pytest.MonkeyPatch") -> Embedder:
+    """Embeddings with this tiny model, answered by an embedder in this process."""
+    settings.EMBEDDING, settings.EMBEDDING_LOADER = "tiny", "tests.search.vectors.made"
+    serving.forget()
+    made = Embedder()
+    monkeypatch.setattr(asking, "Conversation", made.conversation)
+    return made
