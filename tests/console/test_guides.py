@@ -6,8 +6,18 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+from tests.contract.tools_contract import AGENT_TOOLS
+
 PROJECT = Path(settings.PROJECT_FOLDER)
-TWINS = ["README", "docs/guide", "docs/memory-git", "docs/operating", "docs/recall"]
+TWINS = [
+    "README",
+    "docs/embeddings",
+    "docs/git-remotes",
+    "docs/guide",
+    "docs/memory-git",
+    "docs/operating",
+    "docs/recall",
+]
 PICTURE_BYTES = 150_000
 SHAPES = {
     "headings": r"^#+ ",
@@ -48,3 +58,8 @@ def test_pictures_are_small_and_shown() -> None:
     for picture in pictures:
         assert picture.stat().st_size < PICTURE_BYTES, picture.name
         assert f"docs/pictures/{picture.name}" in shown, picture.name
+
+
+def test_the_readme_counts_the_tools_that_agents_see() -> None:
+    assert f"see {len(AGENT_TOOLS)} tools" in read("README.md")
+    assert f"{len(AGENT_TOOLS)} 个工具" in read("README.zh-CN.md")
