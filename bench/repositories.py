@@ -96,9 +96,9 @@ class Store:
 
     def take_in(self, project_id: str, kept: Path, commits: int) -> "MemoryRepository":
         """Give a workspace a copy of a prepared repository as its own."""
-        from apps.memory_git import local
         from apps.memory_git.models import MemoryRepository
-        from apps.memory_git.roots import folder_of_root
+        from apps.memory_git.repository import local
+        from apps.memory_git.repository.roots import folder_of_root
 
         root = f"projects/{project_id}"
         folder = folder_of_root(root)

@@ -23,20 +23,20 @@ from apps.memories.ledger.names import ARCHIVE
 from apps.memories.models import Memory, Resource, Scope, Status
 from apps.memories.scopes import SCOPE_FILE
 from apps.memories.transfer.recall import FoundScope
-from apps.memory_git import local
-from apps.memory_git.binding import usable_connection
-from apps.memory_git.bootstrapping import Fetched, adopt_history, fetched
-from apps.memory_git.credentials import access_of, address_at
 from apps.memory_git.deeds import note, start
-from apps.memory_git.inspecting import left_out
+from apps.memory_git.importing.bootstrapping import Fetched, adopt_history, fetched
+from apps.memory_git.importing.inspecting import left_out
 from apps.memory_git.leasing import whole
+from apps.memory_git.mirror.binding import usable_connection
+from apps.memory_git.mirror.credentials import access_of, address_at
+from apps.memory_git.mirror.errors import ConnectionMissing
 from apps.memory_git.models import GitDeed, MemoryRepository
-from apps.memory_git.remote_errors import ConnectionMissing
-from apps.memory_git.restoring import by_git
+from apps.memory_git.repository import local
+from apps.memory_git.restoring.versions import by_git
 from apps.memory_git.schemas import GitDeedOut
-from apps.memory_git.selectors import deed_out
+from apps.memory_git.selectors.jobs import deed_out
 from apps.memory_git.switch import is_enabled
-from apps.memory_git.trees import Document
+from apps.memory_git.trees.documents import Document
 from apps.operations.caller import Caller, Right
 from apps.operations.operation import Effect, operation
 from apps.profiles.models import Profile

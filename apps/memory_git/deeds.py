@@ -21,14 +21,14 @@ from apps.memory_git.models import GitDeed, MemoryRepository
 from apps.operations.caller import Caller
 
 DOINGS: dict[str, str] = {
-    "baseline": "apps.memory_git.baseline.run",
-    "snapshot": "apps.memory_git.snapshots.run",
-    "archive": "apps.memory_git.archiving.archive",
-    "purge": "apps.memory_git.archiving.purge",
-    "maintenance": "apps.memory_git.maintenance.run",
-    "migration": "apps.memory_git.migrating.run",
-    "remote_inspect": "apps.memory_git.inspecting.run",
-    "remote_import": "apps.memory_git.importing.run",
+    "baseline": "apps.memory_git.committing.baseline.run",
+    "snapshot": "apps.memory_git.restoring.snapshots.run",
+    "archive": "apps.memory_git.repository.archiving.archive",
+    "purge": "apps.memory_git.repository.archiving.purge",
+    "maintenance": "apps.memory_git.repository.maintenance.run",
+    "migration": "apps.memory_git.migrating.moving.run",
+    "remote_inspect": "apps.memory_git.importing.inspecting.run",
+    "remote_import": "apps.memory_git.importing.documents.run",
     "remote_bootstrap": "apps.instance.bootstrap.run",  # It makes workspaces, too.
 }
 SLOT = "git"  # Whoever works on repositories holds it.

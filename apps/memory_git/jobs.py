@@ -11,12 +11,13 @@ from apps.base.errors import MemRelayError
 from apps.leases.held import slot_key
 from apps.leases.selectors import is_held
 from apps.leases.services import slot
-from apps.memory_git.binding import due
-from apps.memory_git.committing import commit_root, roots_waiting
+from apps.memory_git.committing.outbox import roots_waiting
+from apps.memory_git.committing.passes import commit_root
 from apps.memory_git.deeds import SLOT, deeds_waiting, run_deed
-from apps.memory_git.maintenance import grown, maintain
+from apps.memory_git.mirror.binding import due
+from apps.memory_git.mirror.pushing import push_or_wait
 from apps.memory_git.models import MemoryRepository
-from apps.memory_git.pushing import push_or_wait
+from apps.memory_git.repository.maintenance import grown, maintain
 from apps.memory_git.switch import is_enabled
 
 WORK = "apps.memory_git.jobs.work"

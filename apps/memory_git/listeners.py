@@ -11,7 +11,7 @@ from apps.changes.models import Change
 from apps.memories.ledger.operations import mark_closed
 from apps.memories.models import LogicalOperation
 from apps.memory_git.models import GitDeed, Strategy
-from apps.memory_git.roots import root_of
+from apps.memory_git.repository.roots import root_of
 from apps.memory_git.switch import strategy_if_on
 
 ABOUT_SCOPES = ("project", "profile")

@@ -22,7 +22,7 @@ def run(options: Options) -> Report:
     with repositories.store("git-commit") as store:
         from django.conf import settings
 
-        from apps.memory_git.committing import commit_root
+        from apps.memory_git.committing.passes import commit_root
 
         projects = {size: store.workspace(f"Files {size}") for size in sizes}
         plain = {size: Path(settings.DATA_FOLDER) / f"plain-{size}" for size in sizes}

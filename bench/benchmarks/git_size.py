@@ -19,9 +19,9 @@ def run(options: Options) -> Report:
     with repositories.store("git-size") as store:
         from django.conf import settings
 
-        from apps.memory_git import local, maintenance
         from apps.memory_git.jobs import work_here
         from apps.memory_git.models import MemoryRepository
+        from apps.memory_git.repository import local, maintenance
 
         project = store.workspace("Grows")
         store.switch_on()

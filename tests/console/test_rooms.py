@@ -24,7 +24,7 @@ NO_OPERATIONS = {
     "apps.accounts.signing_in": {"password_change", "sign_in", "sign_out"},
     "apps.memories.differences": {"difference"},
     "apps.search.excerpts": {"excerpt"},
-    "apps.memory_git.trees": {"Problem"},
+    "apps.memory_git.trees.problems": {"Problem"},
 }
 FREE = ("apps.base.", "apps.console.", "apps.operations.")  # Storeys below that know no rows, and the room itself.
 ROWS = {"objects", "_default_manager", "_base_manager", "save", "bulk_create", "bulk_update", "raw"}

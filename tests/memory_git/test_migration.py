@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from apps.memory_git import migrating
+from apps.memory_git.migrating import moving as migrating
 from apps.memory_git.models import GitCommit, GitDeed, MemoryRepository
 from tests.memory_git.conftest import Git, Saving, git
 from tests.world import World, call

@@ -7,8 +7,8 @@ import pytest
 from django.conf import settings
 
 from apps.memories import store
-from apps.memory_git import local, objects
 from apps.memory_git.models import MemoryRepository
+from apps.memory_git.repository import local, objects
 from tests.memory_git.conftest import Git, Saving
 from tests.world import World, call
 

@@ -11,8 +11,9 @@ from django.conf import settings
 from apps.base import clock
 from apps.memories.ledger.sweep import sweep
 from apps.memories.models import FileIntent
-from apps.memory_git import committing, local
+from apps.memory_git.committing import making
 from apps.memory_git.models import GitCommit, GitSyncJob, MemoryRepository
+from apps.memory_git.repository import local
 from tests.memory_git.conftest import Git, Saving, git
 from tests.world import World, call
 
@@ -41,7 +42,7 @@ def test_a_crash_between_branch_and_rows_is_found_by_the_trailer(
     save("One")
     save("Two")
     with monkeypatch.context() as patched:
-        patched.setattr(committing, "enter", crash)
+        patched.setattr(making, "enter", crash)
         with pytest.raises(RuntimeError):
             memory_git.work()
     assert memory_git.subjects()[1:] == ["Save One", "Save Two"] and GitCommit.objects.count() == 1

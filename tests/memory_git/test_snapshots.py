@@ -107,7 +107,7 @@ def test_a_preview_tells_what_is_in_the_way_and_of_very_many_counts_files(
     with holding(exclusive_key("global/shared"), kind="something"):
         told = preview(world, then.commit, then.repository_id)
     assert told.waiting == 1 and "worked on as a whole" in told.obstacles[0]
-    monkeypatch.setattr("apps.memory_git.previewing.MOST_READ", 0)
+    monkeypatch.setattr("apps.memory_git.restoring.previewing.MOST_READ", 0)
     told = preview(world, then.commit, then.repository_id)
     assert (told.exact, told.changed, told.deleted, told.documents) == (False, 1, 1, [])
 

@@ -5,7 +5,9 @@ from dulwich.objects import Blob, ShaFile
 from dulwich.repo import MemoryRepo
 
 from apps.memory_git.errors import UnsafeTree
-from apps.memory_git.trees import DEEPEST, Problem, validated
+from apps.memory_git.trees.documents import validated
+from apps.memory_git.trees.problems import Problem
+from apps.memory_git.trees.walking import DEEPEST
 
 GOOD = b"---\nstable_id: mem_1\ntitle: Good\ntype: note\npermalink: global/good\n---\nText.\n"
 OTHER = GOOD.replace(b"mem_1", b"mem_2")

@@ -17,14 +17,6 @@ from apps.console.paging import paging
 from apps.console.places import Places, scope_arguments
 from apps.console.refusals import told
 from apps.console.visiting import caller_for, for_people
-from apps.memory_git.migration_deeds import memory_repository_migrate, memory_repository_migrate_plan
-from apps.memory_git.restore_deeds import (
-    memory_repository_archive_purge,
-    memory_repository_maintain,
-    memory_snapshot_preview,
-    memory_snapshot_restore,
-    memory_version_restore,
-)
 from apps.memory_git.schemas import CommitItem, RepositoryOut
 from apps.memory_git.selectors import (
     git_settings_get,
@@ -34,7 +26,16 @@ from apps.memory_git.selectors import (
     memory_repository_status,
     memory_version_get,
 )
-from apps.memory_git.services import git_settings_update
+from apps.memory_git.services import (
+    git_settings_update,
+    memory_repository_archive_purge,
+    memory_repository_maintain,
+    memory_repository_migrate,
+    memory_repository_migrate_plan,
+    memory_snapshot_preview,
+    memory_snapshot_restore,
+    memory_version_restore,
+)
 from apps.operations.caller import Right
 
 PAGE = 30

@@ -16,18 +16,21 @@ from apps.console.deeds import do, perform
 from apps.console.forms.git_remote import SECRETS, BindForm, GitConnectionForm
 from apps.console.views.git import RED
 from apps.console.visiting import caller_for, for_people
-from apps.memory_git.connection_deeds import (
+from apps.memory_git.mirror.schemas import GitConnectionOut
+from apps.memory_git.schemas import GitDeedOut
+from apps.memory_git.selectors import git_settings_get, memory_repository_list, memory_repository_status
+from apps.memory_git.services import (
     git_connection_delete,
     git_connection_get,
     git_connection_save,
     git_connection_test,
+    memory_remote_import,
+    memory_remote_inspect,
+    memory_repository_bind,
+    memory_repository_sync,
+    memory_repository_unbind,
 )
-from apps.memory_git.mirror_deeds import memory_repository_bind, memory_repository_sync, memory_repository_unbind
-from apps.memory_git.remote_deeds import memory_remote_import, memory_remote_inspect
-from apps.memory_git.remote_schemas import GitConnectionOut
-from apps.memory_git.schemas import GitDeedOut
-from apps.memory_git.selectors import git_settings_get, memory_repository_list, memory_repository_status
-from apps.memory_git.trees import Problem
+from apps.memory_git.trees.problems import Problem
 from apps.operations.caller import Caller, Right
 
 CAPABILITIES: dict[str, Promise] = {

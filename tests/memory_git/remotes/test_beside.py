@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from apps.memory_git import pushing
 from apps.memory_git.jobs import work, work_here
+from apps.memory_git.mirror import pushing
 from apps.memory_git.models import GitCommit
 from apps.memory_git.remotes.client import Remote
 

@@ -8,8 +8,8 @@ import pytest
 from django.conf import settings
 from django.core.management import call_command
 
-from apps.memory_git.bootstrapping import bring, look
-from apps.memory_git.credentials import address_at
+from apps.memory_git.importing.bootstrapping import bring, look
+from apps.memory_git.mirror.credentials import address_at
 from apps.memory_git.remotes.access import Access
 from tests.memory_git.conftest import git
 from tests.world import call

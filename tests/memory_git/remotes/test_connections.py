@@ -10,7 +10,7 @@ from django.core import serializers
 from django.db import connection as database
 
 from apps.base.errors import Invalid
-from apps.memory_git.credentials import access_of
+from apps.memory_git.mirror.credentials import access_of
 from apps.memory_git.models import GitConnection, MemoryRepository
 from apps.memory_git.remotes.client import Remote
 from apps.memory_git.remotes.failures import HostKeyUnknown

@@ -15,11 +15,11 @@ from django.utils.translation import gettext_lazy
 from apps.base.errors import MemRelayError
 from apps.instance.management.commands.rebuild import Progress, told
 from apps.instance.rebuild import rebuild, refuse_to_replace
-from apps.memory_git.bootstrapping import Brought, bring, look
-from apps.memory_git.credentials import address_at
+from apps.memory_git.importing.bootstrapping import Brought, bring, look
+from apps.memory_git.mirror.credentials import address_at
 from apps.memory_git.remotes.access import Access
 from apps.memory_git.remotes.addresses import UnusableAddress
-from apps.memory_git.trees import readable
+from apps.memory_git.trees.problems import readable
 
 FIELDS = ("user", "secret", "private_key", "passphrase", "authorities", "proxy")
 

@@ -1,0 +1,1 @@
+"""How repositories stand to their Git server: connected, bound, pushed."""
