@@ -2,6 +2,11 @@
 
 check (outside), record (one short transaction), write out (files), and later the sweep that makes files durable. The
 rules L-01 to L-29 of the design stand beside the code that keeps them.
+
+``road`` is the way as a whole. What goes down it: ``deed`` (the words), ``changes`` (what a commit can change). Inside
+the transaction: ``record``, which begins and ends it, ``recording`` (the rows of one commit), ``heads`` (a scope's
+version), ``names`` (slugs and paths), ``memory_rows``, ``derived`` (index, tags, links), ``intents`` (files to write).
+On disk: ``outside`` and ``scan`` (what somebody else did there), ``writeout`` and ``sweep``.
 """
 
 from apps.memories.ledger.changes import (

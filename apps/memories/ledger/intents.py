@@ -15,15 +15,15 @@ from apps.memories.store import digest
 
 
 @dataclass(frozen=True, slots=True)
-class Lying:
-    """How the file of a memory lay before the next revision."""
+class OldFile:
+    """The file of a memory as it lay before the next revision."""
 
     path: str
     raw_hash: str
     is_there: bool
 
     @classmethod
-    def of(cls, memory: Memory) -> Lying:
+    def of(cls, memory: Memory) -> OldFile:
         return cls(memory.path, memory.raw_hash, memory.status != Status.DELETED)
 
 
@@ -52,24 +52,24 @@ class Intents:
         self,
         memory: Memory,
         revision: MemoryRevision,
-        before: Lying,
+        old: OldFile,
         *,
         expected_hash: str | None = None,
         arriving: bool = False,
     ) -> None:
         """The file of the next revision. Where it moves, the new one is written, then the old one deleted (L-10).
 
-        ``expected_hash`` says what lies there if that is not what ``before`` says; ``arriving`` from another scope, a
+        ``expected_hash`` says what lies there if that is not what ``old`` says; ``arriving`` from another scope, a
         memory leaves no file in this one.
         """
         is_there = memory.status != Status.DELETED
-        moves = memory.path != before.path
+        moves = memory.path != old.path
         if is_there:
-            known = before.raw_hash if before.is_there and not moves else ""
+            known = old.raw_hash if old.is_there and not moves else ""
             self.write(memory, revision, expected_hash=known if expected_hash is None else expected_hash)
-        if before.is_there and not arriving and (moves or not is_there):
-            known = before.raw_hash if expected_hash is None else expected_hash
-            self.delete(memory, before.path, known, revision=revision)
+        if old.is_there and not arriving and (moves or not is_there):
+            known = old.raw_hash if expected_hash is None else expected_hash
+            self.delete(memory, old.path, known, revision=revision)
 
     def write_scope_file(self) -> None:
         """Have ``.memrelay/scope.json`` written anew (L-23), with a first block of revision numbers where it has none."""

@@ -12,7 +12,7 @@ from apps.memories.documents import Facts
 from apps.memories.errors import HeadConflict, MemoryUnknown, RevisionConflict
 from apps.memories.ledger import heads, memory_rows
 from apps.memories.ledger.derived import Derived
-from apps.memories.ledger.intents import Intents, Lying
+from apps.memories.ledger.intents import Intents, OldFile
 from apps.memories.ledger.names import Names
 from apps.memories.ledger.operations import REASON_CHARACTERS
 from apps.memories.models import (
@@ -160,7 +160,7 @@ class Recording:
         ``stamp`` brings the ledger's own keys up to date; an outside edit is kept as it lies (``write=False``, ``stamp=False``).
         ``path`` moves the file: the new one is written, then the old one deleted, two intents of one commit (L-10).
         """
-        lay, old_number = Lying.of(memory), memory.revision
+        old_file, old_number = OldFile.of(memory), memory.revision
         facts = facts or documents.read_facts(document, fallback_title=memory.title)
         for name, value in memory_rows.columns_of(facts).items():
             setattr(memory, name, value)
@@ -187,7 +187,7 @@ class Recording:
             warning=warning,
         )
         if write:
-            self.intents.revise(memory, revision, lay, expected_hash=expected_hash, arriving=arriving)
+            self.intents.revise(memory, revision, old_file, expected_hash=expected_hash, arriving=arriving)
         self._follow(memory, facts, f"{memory.resource}.{action}")
         return revision
 

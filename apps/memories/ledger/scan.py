@@ -19,6 +19,7 @@ from apps.leases.locks import scope_lock
 from apps.memories import documents, store
 from apps.memories.errors import PathTaken, RevisionConflict
 from apps.memories.ledger.changes import Found, Returned, Vanish
+from apps.memories.ledger.names import ARCHIVE
 from apps.memories.ledger.outside import adopt_locked, is_settled, keep_outside, take_in
 from apps.memories.ledger.writeout import write_path
 from apps.memories.models import FileIntent, Memory, Resource, Scope, Status
@@ -222,7 +223,7 @@ def _take_in(scope_key: str, path: str, document: bytes, signature: Signature, s
         stable_id=stable_id or new_id("mem"),
         title=nfc(PurePosixPath(path).stem),
         resource=TOP_FOLDERS.get(top, Resource.MEMORY),
-        status=Status.ARCHIVED if top == "archive" else Status.ACTIVE,
+        status=Status.ARCHIVED if top == ARCHIVE else Status.ACTIVE,
         withheld=not documents.is_clean(document),
     )
     take_in(scope_key, [change])

@@ -18,6 +18,7 @@ from apps.memories import documents, frontmatter
 from apps.memories.documents import Facts
 from apps.memories.edits import prose_lines
 from apps.memories.frontmatter import Metadata, ProblemKind
+from apps.memories.ledger.names import ARCHIVE
 from apps.memories.models import Resource, Status
 from apps.memories.store import digest
 from apps.memories.transfer.places import place_for
@@ -150,7 +151,7 @@ def _of_ours(note: Note, metadata: Metadata) -> Note:
         return replace(
             note, stable_id=note.facts.stable_id, slug=metadata.text("slug"), resource=Resource.CHECKPOINT, place=None
         )
-    is_archived = top == "archive" or metadata.text("status") == Status.ARCHIVED
+    is_archived = top == ARCHIVE or metadata.text("status") == Status.ARCHIVED
     return replace(
         note,
         stable_id=note.facts.stable_id,

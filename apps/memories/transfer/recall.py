@@ -20,6 +20,7 @@ from apps.base.text import fold, nfc, slug_for
 from apps.base.transactions import outside_transactions, short_transaction
 from apps.memories import documents, frontmatter, scope_files, store
 from apps.memories.ledger import Deed, Outcome, Recording, commit
+from apps.memories.ledger.names import ARCHIVE
 from apps.memories.ledger.scan import TOP_FOLDERS
 from apps.memories.models import Folder, LogicalOperation, Resource, Scope, Status
 from apps.memories.scopes import SCOPE_FILE, folder_of, scope_key_of_folder
@@ -29,7 +30,6 @@ from apps.memories.transfer.notes import moment_of, other_names
 from apps.operations.caller import SHARED_PROFILE, Caller
 
 ACTION = "rebuild"
-ARCHIVE = "archive"
 SUCCESSOR = re.compile(r"(.+)-(\d+)")
 
 
