@@ -21,7 +21,7 @@ ADVICE: dict[str, Promise] = {
 
 WARNINGS: dict[str, Promise] = {
     "secret_withheld": _(
-        "Its file holds something that looks like a secret, so search and agents do not get this text."
+        "Its file holds something that looks like a secret, so it is kept out of search, recall, curation and Git."
     ),
     "file_missing": _("Its file is not in the folder. What you see is the last text MemRelay knows."),
     "file_too_large": _("Its file has grown too large to read in. What you see is the last text MemRelay knows."),

@@ -20,7 +20,7 @@ NOTICES: dict[str, Promise] = {
     "not_utf8": gettext_lazy("The file is no UTF-8 text; save it as UTF-8."),
     "twin": gettext_lazy("Two files carry the same stable_id; remove the line from the copy."),
     "secret_withheld": gettext_lazy(
-        "The file holds a secret; it is kept from search and agents until you take it out."
+        "The file holds a secret; it is kept out of search, recall, curation and Git until you take it out."
     ),
 }
 

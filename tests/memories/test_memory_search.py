@@ -109,6 +109,14 @@ def test_with_embeddings_off_hybrid_is_text_and_complete(agent: Agent, near: Sai
     assert (found.mode, found.complete, found.reason, len(found.results)) == ("text", True, None, 1)
 
 
+def test_a_deletion_tells_that_words_and_vectors_are_gone(agent: Agent, near: SaidToBeNear) -> None:
+    memory = save(agent, "Walnut", "A tree of the garden.")
+    near.z = {memory: 4.0}
+    assert {"text_index", "vectors"} <= set(agent.call("memory_delete", memory_id=memory).cleaned)
+    for mode in ("text", "hybrid", "semantic"):
+        assert not agent.call("memory_search", query="walnut", mode=mode, status="any").results
+
+
 def test_text_mode_asks_no_model(agent: Agent, near: SaidToBeNear) -> None:
     save(agent, "Diary", "即适者生存，生存等于正确的道理。做好财务护城河。")
     for query in ("适者生存", "护城河", "生存"):

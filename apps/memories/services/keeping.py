@@ -13,7 +13,7 @@ from apps.operations import receipts
 from apps.operations.caller import Caller, Right
 from apps.operations.operation import Effect, operation
 
-CLEANED = ["row", "text_index", "links", "file"]
+CLEANED = ["row", "text_index", "vectors", "links", "file"]
 
 
 @operation(needs=Right.WRITE, answers=SavedOut, effect=Effect.CHANGES, repeatable=True)
