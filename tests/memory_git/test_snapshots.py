@@ -1,6 +1,7 @@
 """Everything as it was at a commit, and the end of a workspace's repository."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -146,6 +147,43 @@ def test_a_hostile_or_broken_tree_restores_nothing(memory_git: Git, save: Saving
     deed = restore(world, outside.commit, outside.repository_id)
     assert (deed.state, deed.error_code) == ("failed", "UNSAFE_TREE") and "evil.md" in deed.error
     assert memory_git.subjects()[-1] == "Save After"
+
+
+def test_a_foreign_file_out_of_order_is_left_alone_and_a_document_of_ours_never_lost(
+    memory_git: Git, save: Saving, world: World, settings: Any
+) -> None:
+    """A cold start leaves such files in the tree: they must not keep every later snapshot from coming back."""
+    memory_git.on()
+    changed = save("Changed", "Old text.")
+    memory_git.work()
+    folder = Path(settings.MEMORIES_FOLDER)
+    git(folder, "read-tree", "HEAD")
+    foreign = git_object(folder, b"No head.")
+    git(folder, "update-index", "--add", "--cacheinfo", f"100644,{foreign},global/memories/none.md")
+    git(folder, "-c", "user.name=x", "-c", "user.email=x@y", "commit", "-qm", "Mine")
+    save("After")
+    memory_git.work()
+    then = call(world.operator, "memory_repository_history").commits[0]
+    world.alices_agent.call("memory_update", memory_id=changed, revision=1, body="New text.")
+    memory_git.work()
+
+    assert preview(world, then.commit, then.repository_id).changed == 1
+    deed = restore(world, then.commit, then.repository_id)
+    assert (deed.state, deed.result.get("restored"), deed.result.get("deleted")) == ("completed", 1, 0), deed.error
+    assert "global/memories/none.md" in memory_git.files()
+
+    world.alices_agent.call("memory_append", memory_id=changed, text="More.")
+    memory_git.work()
+    settings.IMPORT_FILE_BYTES = 10  # No document of ours can be read any more.
+    with pytest.raises(MemRelayError, match="too large"):
+        preview(world, then.commit, then.repository_id)
+    assert restore(world, then.commit, then.repository_id).error_code == "UNSAFE_TREE"
+    assert world.alices_agent.call("memory_get", memory_id=changed).title == "Changed"
+
+
+def git_object(folder: Path, content: bytes) -> str:
+    (folder / "object").write_bytes(content)
+    return git(folder, "hash-object", "-w", "object").strip()
 
 
 def test_a_deleted_workspaces_repository_moves_to_the_archive_and_is_read_there(

@@ -23,10 +23,10 @@ from apps.memory_git.models import GitCommit, GitDeed, MemoryRepository
 from apps.memory_git.repository.comparing import Changed, changed_paths
 from apps.memory_git.repository.objects import Staging
 from apps.memory_git.repository.opening import commit_object, reading
-from apps.memory_git.restoring.snapshots import is_alive, would_go
+from apps.memory_git.restoring.snapshots import is_alive, refuse_to_lose, would_go
 from apps.memory_git.schemas import SnapshotChange, SnapshotPreview
 from apps.memory_git.selectors.commits import newest
-from apps.memory_git.trees.documents import Document, documents_at, place_of
+from apps.memory_git.trees.documents import Document, place_of, validated_at
 
 MOST_READ = 10_000  # Documents; about two seconds.
 SHOWN = 100
@@ -43,7 +43,7 @@ class Differing:
 
 
 def preview_of(repository: MemoryRepository, row: GitCommit) -> SnapshotPreview:
-    """Raises ``UnsafeTree`` where a document of then could not be read."""
+    """Raises ``UnsafeTree`` where a document of ours could not come back as it was."""
     skipped: list[str] = []
     changes: list[SnapshotChange] = []
     with reading(repository) as (objects, repo):
@@ -53,7 +53,9 @@ def preview_of(repository: MemoryRepository, row: GitCommit) -> SnapshotPreview:
         counts = _counted_by_file(found)
         if is_exact:
             places = [(change.path, change.old) for change in found.then if change.old]
-            then = list(documents_at(objects.store, places, repository.scope_key))
+            target = validated_at(objects.store, places, repository.scope_key)
+            refuse_to_lose(repository, target.left_out)
+            then = target.documents
             alive = {key: is_alive(key) for key in {document.scope_key for document in then}}
             skipped = sorted(key for key in alive if not alive[key])
             gone = _going(repository, found.now, {document.stable_id for document in then}, skipped)

@@ -33,16 +33,18 @@ from apps.memory_git.committing.passes import commit_root
 from apps.memory_git.deeds import note
 from apps.memory_git.errors import CommitUnknown, UnderOwnCommit
 from apps.memory_git.leasing import all_scopes, whole
-from apps.memory_git.models import GitCommit, GitDeed, MemoryRepository
+from apps.memory_git.models import DocumentVersion, GitCommit, GitDeed, MemoryRepository
 from apps.memory_git.repository.objects import Staging
 from apps.memory_git.repository.opening import commit_object, reading
 from apps.memory_git.restoring.versions import RestoreVersion, by_git
-from apps.memory_git.trees.documents import Document, Tree, validated
+from apps.memory_git.trees.documents import Document, LeftOut, Tree, validated
+from apps.memory_git.trees.problems import unsafe
 from apps.operations.caller import Caller
 from apps.profiles.models import Profile
 from apps.workspaces.models import Project
 
 BATCH = 50
+CHUNK = 500
 NAME = "memory_snapshot_restore"
 
 
@@ -58,6 +60,7 @@ def run(deed: GitDeed) -> dict[str, Any]:
         with reading(repository) as (objects, repo):
             tree = bytes(commit_object(repo, row.sha).tree)
             target = validated(objects.store, tree, scope_key=repository.scope_key, strict=False)
+            refuse_to_lose(repository, target.left_out)
             done = _restore(deed, repository, row, target, objects, held)
     commit_root(repository.root)
     repository.refresh_from_db(fields=["head"])
@@ -70,6 +73,21 @@ def catch_up(repository: MemoryRepository) -> None:
         pass
     if count := waiting().filter(root=repository.root).count():
         raise UnderOwnCommit(count=count)
+
+
+def refuse_to_lose(repository: MemoryRepository, left_out: Sequence[LeftOut]) -> None:
+    """What lies there out of order is left alone; a document of ours among it would be deleted instead of restored.
+
+    Raises ``UnsafeTree``, with the first of those.
+    """
+    for start in range(0, len(left_out), CHUNK):
+        blobs = {one.blob.decode(): one for one in left_out[start : start + CHUNK]}
+        versions = DocumentVersion.objects.filter(repository=repository, blob__in=list(blobs)).order_by("pk")
+        ids = dict(versions.values_list("stable_id", "blob"))
+        known = Memory.objects.filter(stable_id__in=list(ids)).values_list("stable_id", flat=True).first()
+        if known is not None:
+            lost = blobs[ids[known]]
+            raise unsafe(lost.problem, lost.path)
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """The documents of a tree, with their ids, and what of it is left out or left alone."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from dulwich.object_store import BaseObjectStore
@@ -34,6 +34,7 @@ class LeftOut:
     """A file that is not taken in, and why."""
 
     path: str  # In the repository.
+    blob: bytes
     problem: Problem
 
     def told(self) -> dict[str, str]:
@@ -58,11 +59,25 @@ def validated(store: BaseObjectStore, tree: bytes, *, scope_key: str = "", stric
     """The documents of a tree: of one scope's repository, or (without a scope) of the one that holds everything.
 
     Raises ``UnsafeTree``. A tree of our own may hold heads with a line that cannot be read, and names that a person gave
-    and another system would not, as the ledger keeps them: it is not looked at ``strict``, and nothing of it is left out.
+    and another system would not, as the ledger keeps them: it is not looked at ``strict``.
     """
     walk = Walk(store, strict=strict)
-    found, seen = Tree(), defaultdict[str, list[tuple[str, Document]]](list)
-    for entry in walk.files(tree):
+    found = _looked_at(walk, walk.files(tree), scope_key)
+    if found.left_out and not found.documents:
+        raise unsafe(found.left_out[0].problem, found.left_out[0].path)
+    if not scope_key and not found.documents and any(path.endswith(".md") for path in found.ignored):
+        raise unsafe(Problem.WRONG_MODE, next(iter(found.ignored)))
+    return found
+
+
+def validated_at(store: BaseObjectStore, places: Iterable[tuple[str, bytes]], scope_key: str) -> Tree:
+    """The same of some files of a tree of our own, by path and blob."""
+    return _looked_at(Walk(store, strict=False), (Entry(path, blob) for path, blob in places), scope_key)
+
+
+def _looked_at(walk: Walk, entries: Iterable[Entry], scope_key: str) -> Tree:
+    found, seen = Tree(), defaultdict[str, list[tuple[Entry, Document]]](list)
+    for entry in entries:
         scope, path = place_of(entry.path, scope_key)
         if not _is_document(entry, scope, path):
             if entry.path not in OURS and not entry.path.endswith(f"/{SCOPE_FILE}"):
@@ -72,27 +87,17 @@ def validated(store: BaseObjectStore, tree: bytes, *, scope_key: str = "", stric
             document = _document(walk, entry, scope, path)
         except UnsafeTree as refusal:
             problem = Problem(refusal.facts["what"])
-            if not strict or problem not in LEFT_OUT:
+            if problem not in LEFT_OUT:
                 raise
-            found.left_out.append(LeftOut(entry.path, problem))
+            found.left_out.append(LeftOut(entry.path, entry.blob, problem))
         else:
-            seen[document.stable_id].append((entry.path, document))
-    _sort_out(found, seen, strict)
-    if found.left_out and not found.documents:
-        raise unsafe(found.left_out[0].problem, found.left_out[0].path)
-    if not scope_key and not found.documents and any(path.endswith(".md") for path in found.ignored):
-        raise unsafe(Problem.WRONG_MODE, next(iter(found.ignored)))
+            seen[document.stable_id].append((entry, document))
+    for same in seen.values():
+        if len(same) == 1:
+            found.documents.append(same[0][1])
+        else:  # Nobody can say which is the one.
+            found.left_out += [LeftOut(entry.path, entry.blob, Problem.DUPLICATE_ID) for entry, _document in same]
     return found
-
-
-def documents_at(store: BaseObjectStore, places: Iterable[tuple[str, bytes]], scope_key: str) -> Iterator[Document]:
-    """The documents among some files of a tree of our own, by path and blob. Raises ``UnsafeTree``."""
-    walk = Walk(store, strict=False)
-    for full, blob in places:
-        scope, path = place_of(full, scope_key)
-        entry = Entry(full, blob)
-        if _is_document(entry, scope, path):
-            yield _document(walk, entry, scope, path)
 
 
 def _is_document(entry: Entry, scope_key: str, path: str) -> bool:
@@ -102,17 +107,6 @@ def _is_document(entry: Entry, scope_key: str, path: str) -> bool:
         and bool(scope_key)
         and not any(part.startswith(".") for part in path.split("/"))
     )
-
-
-def _sort_out(found: Tree, seen: dict[str, list[tuple[str, Document]]], strict: bool) -> None:
-    """Of documents with one id nobody can say which is the one."""
-    for same in seen.values():
-        if len(same) == 1:
-            found.documents.append(same[0][1])
-        elif strict:
-            found.left_out += [LeftOut(path, Problem.DUPLICATE_ID) for path, _document in same]
-        else:
-            raise unsafe(Problem.DUPLICATE_ID, ", ".join(path for path, _document in same))
 
 
 def place_of(path: str, scope_key: str) -> tuple[str, str]:

@@ -79,7 +79,7 @@ class Walk:
                 problem = Problem.PATH_TOO_LONG
             if problem is None and twins[_folded(name)] > 1:
                 problem = Problem.CASE_TWINS
-            if problem is not None and not (self.strict and problem in LEFT_OUT):
+            if problem is not None and problem not in LEFT_OUT:
                 raise unsafe(problem, f"{base}{name}"[:200])
             yield name, mode, child, problem
 
