@@ -8,6 +8,9 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.parse import quote
+from urllib.request import urlopen
 
 import pytest
 
@@ -93,6 +96,12 @@ def test_a_second_server_of_the_same_role_refuses(shared_server: LiveServer, onl
     assert "already runs on this data folder" in refused.stderr
     assert "Traceback" not in refused.stderr
     assert shared_server.probe("readyz")[0] == 200
+
+
+def test_the_longest_question_fits_into_an_address(shared_server: LiveServer) -> None:
+    """Four bytes a character, each written as three. Who asks is looked at only when the line has been read."""
+    with pytest.raises(HTTPError, match="401"):
+        urlopen(f"{shared_server.url}/api/v1/memories/search?query={quote('𠮷' * 2000)}", timeout=30)
 
 
 def test_a_port_in_use_is_named(shared_server: LiveServer, tmp_path: Path) -> None:
