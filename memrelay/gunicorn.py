@@ -13,9 +13,8 @@ workers = settings.WEB_PROCESSES
 preload_app = True  # Loaded once: half the time to start, shared memory, and a killed process is replaced at once.
 control_socket_disable = True
 umask = 0o077
-limit_request_line = (
-    32_768  # A question of 2,000 characters stands in the address, percent-encoded: 12 bytes a character.
-)
+# A question of 2,000 characters stands in the address, percent-encoded: up to 12 bytes a character.
+limit_request_line = 32_768
 
 timeout = 60
 graceful_timeout = settings.STOP_SECONDS
