@@ -65,7 +65,7 @@ class Invalid(MemRelayError):
         return self.facts["fields"]  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
-        told = "; ".join(f"{name}: {text}" for name, text in self.fields.items())
+        told = " ".join(f"{name}: {text}" for name, text in self.fields.items())
         return f"{super().__str__()} {told}".strip()
 
 

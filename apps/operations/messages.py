@@ -50,6 +50,8 @@ MESSAGES = {
     "json_invalid": _("This must be valid JSON."),
 }
 
+NOT_EMPTY = _("This must not be empty.")
+
 
 def message_for(problem: Mapping[str, Any]) -> str:
     """One complaint of pydantic's as a sentence. Its own words stand where the table has none."""
@@ -58,6 +60,10 @@ def message_for(problem: Mapping[str, Any]) -> str:
         return str(context.get("error", problem["msg"]))
     if kind in ("too_long", "too_short") and isinstance(problem.get("input"), str):
         kind = f"string_{kind}"  # Where a text was made one line before it was measured.
+    if kind == "string_too_short" and context.get("min_length") == 1:
+        return str(NOT_EMPTY)
     if kind not in MESSAGES:
         return str(problem["msg"])
+    if "expected" in context:  # "'a', 'b' or 'c'": pydantic speaks English only.
+        context = {**context, "expected": str(context["expected"]).replace(" or ", ", ")}
     return str(MESSAGES[kind]).format_map(context)

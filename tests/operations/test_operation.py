@@ -1,7 +1,7 @@
 """The mechanism itself: rights, features, arguments, answers; on operations made for these tests."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pytest
 from django.utils import translation
@@ -102,6 +102,24 @@ def test_lists_and_objects_may_come_as_json_in_a_string():
 )
 def test_each_unsound_argument_is_named_with_its_reason(raw, wrong):
     assert refused(raw) == wrong
+
+
+def choose(caller: Caller, *, way: Literal["hybrid", "text"], name: Annotated[str, Field(min_length=1)]):
+    """Choose one."""
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        ("en", "way: This must be one of 'hybrid', 'text'. name: This must not be empty."),
+        ("zh-hans", "way: 必须是以下之一：'hybrid', 'text'。 name: 不能为空。"),
+    ],
+)
+def test_several_reasons_are_sentences_one_after_the_other(language, told):
+    with translation.override(language), pytest.raises(Invalid) as error:
+        declared(choose).answer(READER, {"way": "fuzzy", "name": ""})
+    with translation.override(language):
+        assert str(error.value).endswith(told)
 
 
 def test_reasons_come_in_the_readers_language_and_never_repeat_the_value():
