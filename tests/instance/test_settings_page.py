@@ -56,7 +56,7 @@ def test_what_an_operator_writes_is_understood(name, text, value):
     ],
 )
 def test_what_cannot_work_is_refused(name, text):
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"\S"):
         OF_NAME[f"MEMRELAY_{name}"].understood(text)
 
 
