@@ -1,7 +1,8 @@
 """Which objects a push has to send.
 
 Git's library walks through all of history to find them. Memory's history is a line, so what came after the last push
-is found by walking from the new end to the old one, and comparing each commit's tree with the one before.
+is found by comparing each commit's tree with the one before, from the old end to the new one: whatever a tree leads to
+is at the remote, or on its way there, before the tree is met again.
 """
 
 from collections.abc import Callable, Iterator
@@ -37,18 +38,18 @@ def objects_between(repository: BaseRepo, old: bytes | None, new: Any) -> Iterat
 
 
 def _line(repository: BaseRepo, old: bytes | None, new: Any) -> list[tuple[Any, Any, Any]]:
-    """The commits from the new end to the old one, each with the tree before it and its own."""
+    """The commits from the old end to the new one, each with the tree before it and its own."""
     line: list[tuple[Any, Any, Any]] = []
     commit: Any = repository.object_store[new]
     while commit.id != old:
         if not isinstance(commit, Commit) or len(commit.parents) > 1:
             return []
         if not commit.parents:
-            return [*line, (commit.id, None, commit.tree)] if old is None else []
+            return [(commit.id, None, commit.tree), *reversed(line)] if old is None else []
         parent: Any = repository.object_store[commit.parents[0]]
         line.append((commit.id, parent.tree, commit.tree))
         commit = parent
-    return line
+    return line[::-1]
 
 
 def _new_in_tree(store: Any, before: Any, after: Any, seen: set[bytes]) -> Iterator[Any]:

@@ -10,6 +10,7 @@ from apps.memory_git.jobs import ring_for_waiting
 from apps.memory_git.models import GitCommit, GitConnection, MemoryRepository
 from apps.memory_git.remotes.client import Remote
 from apps.memory_git.remotes.failures import RemoteAuthFailed, RemoteForbidden, RemoteMoved, RemoteRepositoryMissing
+from tests.memory_git.conftest import git
 from tests.world import call
 
 pytestmark = pytest.mark.django_db
@@ -40,6 +41,24 @@ def test_history_of_before_the_connection_is_pushed_too(memory_git, save, server
     memory_git.work()
     assert server.subjects() == ["Git baseline", "Save Before"]
     assert repository().pushed_position == 2
+
+
+def test_what_came_while_the_remote_was_away_arrives_also_where_something_was_taken_back(
+    memory_git, save, server, repository, world
+):
+    """The tree of the last commit is one of before; the remote lacks what that one brought all the same."""
+    server.create()
+    server.connect()
+    memory_git.on()
+    server.away()
+    kept = save("Kept", "Only here so far.")
+    call(world.operator, "memory_delete", memory_id=save("Taken back"))
+    memory_git.work()
+    server.back()
+    call(world.operator, "memory_repository_sync", repository_id=repository().pk)
+    assert server.subjects() == memory_git.subjects() and repository().behind == 0
+    path = next(path for path in memory_git.files() if path.endswith("/kept.md"))
+    assert kept in git(server.folder / "memory.git", "show", f"main:{path}")
 
 
 def test_acc_035_commits_go_on_while_the_remote_is_away_and_arrive_when_it_is_back(
