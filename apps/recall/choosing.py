@@ -131,19 +131,20 @@ def _said_by(rows: Sequence[Memory]) -> dict[int, Said]:
     texts: dict[int, Said] = {}
     room = COMPARED_IN_ALL
     for row in rows:
-        body = bodies.get(row.pk, "")[:COMPARED]
+        whole = bodies.get(row.pk, "")
+        body = whole[:COMPARED]
         room -= len(row.summary) + len(body)
         if room < 0 and texts:
             break
-        texts[row.pk] = _said(row, body)
+        texts[row.pk] = _said(row, body, whole[COMPARED:])
     return texts
 
 
-def _said(row: Memory, body: str) -> Said:
+def _said(row: Memory, body: str, rest: str) -> Said:
     """What a memory states. Titles must differ even where facts do not, so they only count where there is little else."""
     told = f"{row.summary}\n{body}"
-    text = said(told)
-    return text if len(text.words) >= FEW_WORDS else said(f"{row.title}\n{told}")
+    text = said(told, rest)
+    return text if len(text.words) >= FEW_WORDS else said(f"{row.title}\n{told}", rest)
 
 
 def _unfolded(groups: Sequence[Group], candidates: Sequence[_Candidate]) -> list[Group]:

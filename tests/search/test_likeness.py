@@ -21,13 +21,66 @@ APART = [
     ("客户要求开发票", "客户不要求开发票"),
     ("Retries are limited to three", "Retries are limited to five"),
 ]
+FOLDED_BY_MISTAKE = [
+    (
+        "Team A deploys the payment service on Friday mornings.",
+        "Team B deploys the payment service on Friday mornings.",
+    ),
+    ("接口 A 由张三负责维护。", "接口 B 由张三负责维护。"),
+    (
+        "Project a uses codename zanzibara with quantum pancakes.",
+        "Project b uses codename zanzibara with quantum pancakes.",
+    ),
+    ("A owns the gateway and its certificates.", "B owns the gateway and its certificates."),
+    ("Run migrations before deploying the web nodes.", "Run migrations after deploying the web nodes."),
+    ("Turn on the feature flag for checkout.", "Turn off the feature flag for checkout."),
+    ("Sign in with the work account at the portal.", "Sign out with the work account at the portal."),
+    ("每天凌晨三点备份数据库到北京机房。", "每天凌晨三点备份数据库到上海机房。"),
+    ("上线前先跑迁移脚本再重启服务。", "上线后先跑迁移脚本再重启服务。"),
+    ("打开结账页面的功能开关。", "关闭结账页面的功能开关。"),
+    ("内网允许访问管理端口。", "外网允许访问管理端口。"),
+    ("Use serializable isolation for the orders table.", "Use serial isolation for the orders table."),
+    (
+        "The internal network uses port 8080 and TLS everywhere.",
+        "The international network uses port 8080 and TLS everywhere.",
+    ),
+    ("The backups are encrypted at rest.", "The backups are unencrypted at rest."),
+    ("The timeout is -5 seconds by default on the proxy.", "The timeout is 5 seconds by default on the proxy."),
+    ("超时默认是 -5 秒，由代理设置。", "超时默认是 5 秒，由代理设置。"),
+    ("Keep retries < 5 on the gateway.", "Keep retries > 5 on the gateway."),
+    ("Alice reviews code of Bob and merges it.", "Bob reviews code of Alice and merges it."),
+    ("The owner of Alice is Bob.", "The owner of Bob is Alice."),
+    ("Traffic goes from Berlin to Munich every night.", "Traffic goes from Munich to Berlin every night."),
+    ("张三审核李四的代码并合并。", "李四审核张三的代码并合并。"),
+    ("流量从北京切到上海机房。", "流量从上海切到北京机房。"),
+    ("Do not cache and log the requests of the gateway.", "Cache and do not log the requests of the gateway."),
+    ("His laptop runs Debian with full encryption.", "Her laptop runs Debian with full encryption."),
+    ("The gateway encrypts all traffic.", "The gateway encrypts some traffic."),
+    ("The user is allergic to peanuts and walnuts.", "The user is allergic to peanuts or walnuts."),
+    ("Alice approves the deploys of the shop.", "Alice and Bob approve the deploys of the shop."),
+    ("We deploy the shop on Thursdays.", "We deploy the shop on Thursdays except in December."),
+    ("The shop was hosted in Frankfurt.", "The shop is hosted in Frankfurt."),
+    (
+        "One long text of which much is the same. " * 60 + "Berlin.",
+        "One long text of which much is the same. " * 60 + "Munich.",
+    ),
+]
+REWORDED = [
+    ("Since the load test staging runs PostgreSQL 16.", "Staging runs on PostgreSQL 16 since the load test."),
+    ("Deployment to production is on Thursdays", "Deploy to production on Thursdays"),
+    ("Bob's agent uses ruff for linting.", "Bob's agents use ruff for lint."),
+    ("The port of the staging server is 8081", "On the staging server the port is 8081"),
+    ("Maya works at Acme", "Maya Lindqvist is employed by Acme"),
+    ("每周四部署到生产环境", "我们在每周四部署到生产环境"),
+    ("数据库每天凌晨三点备份。", "数据库每天凌晨三点都备份。"),
+]
 UNLIKE = [
     ("We deploy on Thursdays.", "The kitchen has a new coffee machine."),
     ("每周四部署到生产环境", "小王喜欢喝绿茶"),
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), SAME)
+@pytest.mark.parametrize(("one", "other"), SAME + REWORDED)
 def test_wordings_of_one_fact_say_the_same(one: str, other: str) -> None:
     assert says_the_same(said(one), said(other))
 
@@ -36,6 +89,14 @@ def test_wordings_of_one_fact_say_the_same(one: str, other: str) -> None:
 def test_a_different_fact_in_the_same_words_clashes(one: str, other: str) -> None:
     assert is_alike(said(one), said(other), loosely=True)
     assert clash(said(one), said(other)) and not says_the_same(said(one), said(other))
+
+
+@pytest.mark.parametrize(("one", "other"), APART + FOLDED_BY_MISTAKE)
+def test_no_contradiction_is_folded_whichever_comes_first_and_however_often_one_is_said(one: str, other: str) -> None:
+    for first, last in ((one, other), (other, one)):
+        assert not says_the_same(said(first), said(last))
+        for often in (1, 2, 4):
+            assert [group.leader for group in fold([said(first)] * often + [said(last)])] == [0, often]
 
 
 @pytest.mark.parametrize(("one", "other"), UNLIKE)
