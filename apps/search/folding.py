@@ -13,8 +13,10 @@ from django.db import connection
 from apps.search.likeness import Said, likeness, says_the_same
 
 FOLDED_AT_MOST = 60  # Of the best hits; further down nobody minds.
-_CHARACTERS = 1_500
+_CHARACTERS = 300  # Beginnings tell which texts may be alike; whether they are, the whole texts do.
 _MAY_SHARE = 0.6  # Of all words of both, as the index holds them.
+_LEAST = _MAY_SHARE / (1 + _MAY_SHARE)  # Of the sum of both sizes: so many words they must share.
+_BITS = 255  # Each word sets one bit of these.
 _SHARE = 0.6  # Of all telling words of both. A text that only repeats a part of another one says less, and stays.
 _WORDS = f"SELECT rowid, substr(title || ' ' || body, 1, {_CHARACTERS}) FROM search_text WHERE rowid IN ({{marks}})"
 
@@ -36,11 +38,29 @@ def suspects(document_ids: Sequence[int]) -> dict[int, list[int]]:
         cursor.execute(_WORDS.format(marks=", ".join(["%s"] * len(first))), list(first))
         words = {key: frozenset(text.split()) for key, text in cursor.fetchall()}
     known = [key for key in first if key in words]
+    marks = {key: _mark(words[key]) for key in known}
     found = {}
     for place, key in enumerate(known):
-        if before := [other for other in known[:place] if _may_be_alike(words[other], words[key])]:
+        if before := _alike_before(key, known[:place], words, marks):
             found[key] = before
     return found
+
+
+def _alike_before(
+    key: int, others: Sequence[int], words: Mapping[int, frozenset[str]], marks: Mapping[int, int]
+) -> list[int]:
+    """Most pairs go by their marks alone: a bit that the other lacks is at least one word that it lacks."""
+    mine, mark, size = words[key], marks[key], len(words[key])
+    spare = size - _LEAST * size
+    near = [other for other in others if (mark & ~marks[other]).bit_count() <= spare - _LEAST * len(words[other])]
+    return [other for other in near if _may_be_alike(words[other], mine)]
+
+
+def _mark(words: frozenset[str]) -> int:
+    mark = 0
+    for word in words:
+        mark |= 1 << (hash(word) & _BITS)
+    return mark
 
 
 def _may_be_alike(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -67,3 +67,21 @@ def test_only_the_best_hits_are_compared() -> None:
     index_write_many(entry(f"n{number}", "", SAME) for number in range(FOLDED_AT_MOST + 5))
     order: Sequence[int] = list(Document.objects.order_by("pk").values_list("pk", flat=True))
     assert max(order.index(key) for key in suspects(order)) < FOLDED_AT_MOST
+
+
+def test_suspects_are_those_whose_beginnings_share_most_words_and_no_others() -> None:
+    bodies = [f"{' '.join(f'word{n}' for n in range(start, start + 20))}" for start in (0, 2, 4, 10, 100)]
+    index_write_many(entry(f"n{number}", "", body) for number, body in enumerate(bodies))
+    order = list(Document.objects.order_by("pk").values_list("pk", flat=True))
+    sets = [set(body.split()) for body in bodies]
+    alike = {
+        order[late]: before
+        for late in range(len(sets))
+        if (before := [order[e] for e in range(late) if len(sets[e] & sets[late]) >= 0.6 * len(sets[e] | sets[late])])
+    }
+    assert len(alike) == 2 and suspects(order) == alike
+
+
+def test_long_texts_with_one_beginning_are_told_apart_by_their_ends() -> None:
+    beginning = "The staging database runs PostgreSQL 16 since the load test. " * 40
+    assert fold(f"{beginning} It stands in Berlin.", f"{beginning} It stands in Munich.") == [[0], [1]]
