@@ -34,6 +34,10 @@ _WIDE_OR_ACCENTED = re.compile(
 _JOINED = re.compile(r"[\u200d\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\u0e31\u0e33-\u0e3a\u0e47-\u0e4e]")
 
 
+# What ends the sentence or bracket before; an excerpt never begins with it.
+_CLOSING = frozenset(".,;:!?)]}\"'\u2019\u201d\u00bb\u2026。，、；：！？）】」』》〉．")
+
+
 @dataclass(frozen=True, slots=True)
 class Excerpt:
     """``marks`` are places in ``text``, in order and apart from each other."""
@@ -220,7 +224,7 @@ def _between_characters(text: str, place: int) -> int:
 
 
 def _cut(text: str, begin: int, stop: int, needles: _Needles) -> Excerpt:
-    while begin < stop and text[begin].isspace():
+    while begin < stop and (text[begin].isspace() or _is_closing(text, begin)):
         begin += 1
     while stop > begin and text[stop - 1].isspace():
         stop -= 1
@@ -235,6 +239,11 @@ def _cut(text: str, begin: int, stop: int, needles: _Needles) -> Excerpt:
         done = begin + end
     shown += _SPACE.sub(" ", text[done:stop])
     return Excerpt(shown + (ELLIPSIS if text[stop:].strip() else ""), marks)
+
+
+def _is_closing(text: str, place: int) -> bool:
+    """Whether it belongs to the word in front of it: the dot of .env does not."""
+    return place > 0 and text[place] in _CLOSING and not text[place - 1].isspace()
 
 
 def _marks(part: str, needles: _Needles) -> list[tuple[int, int]]:

@@ -87,3 +87,16 @@ def test_a_family_of_signs_and_a_letter_with_marks_stay_whole(number, width):
     shown = excerpt(text, "needle", width).text.strip(ELLIPSIS)
     left = shown.replace("👩‍👩‍👧", "").replace("e\u0301", "").replace("needle", "").strip()
     assert left == ""
+
+
+@pytest.mark.parametrize("end", [".", "!", ".)", '."', "。", "，", "？”", "…"])
+def test_it_never_begins_with_what_closes_the_sentence_before(end: str) -> None:
+    before, after = ("前" * 3, "后文说的是walnut") if not end[0].isascii() else ("Filler", " Then comes a walnut")
+    for length in range(60, 130):
+        text = before * 40 + end + after + " and more" * 40
+        shown = excerpt(text, "walnut", width=length).text
+        assert shown.removeprefix("…").lstrip()[:1] not in set(".!)\"。，？”…"), shown
+
+
+def test_it_may_begin_with_the_dot_of_a_name() -> None:
+    assert excerpt("filler " * 40 + ".env holds the walnut " + "more " * 40, "walnut", width=70).text.count(".env") == 1
