@@ -47,7 +47,7 @@ LIMITS = {
 
 
 def capabilities_of(caller: Caller) -> CapabilitiesOut:
-    features = _features()
+    features = _features(caller)
     return CapabilitiesOut(
         server="MemRelay",
         version=settings.VERSION,
@@ -69,20 +69,20 @@ def capabilities_of(caller: Caller) -> CapabilitiesOut:
     )
 
 
-def _features() -> Features:
+def _features(caller: Caller) -> Features:
     return Features(
         curation=_switch(
             Feature.CURATION,
             _("Not enabled. context_get combines memories and checkpoints directly; nothing is missing."),
         ),
         memory_git=_switch(Feature.MEMORY_GIT, _("Not enabled. Every revision is kept in the history all the same.")),
-        semantic_search=_semantic_search(),
+        semantic_search=_semantic_search(caller),
         text_search=FeatureOut(on=True),
     )
 
 
-def _semantic_search() -> SemanticOut:
-    state, reason = semantic_state()
+def _semantic_search(caller: Caller) -> SemanticOut:
+    state, reason = semantic_state(to_operator=caller.administers)
     return SemanticOut(on=state == "available", state=state, reason=reason)
 
 

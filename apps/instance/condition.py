@@ -10,14 +10,13 @@ from django.utils.translation import gettext_lazy, ngettext
 from apps.instance.attention import TROUBLED
 from apps.instance.health import OK, readiness
 from apps.instance.schemas import HealthOut, HealthPart, State
-from apps.memories.doors import visible_scopes
+from apps.memories.embedding import counted_scopes
 from apps.memories.models import Scope
 from apps.memories.scopes import may_see
 from apps.memory_git.switch import red_repositories
 from apps.operations.caller import Caller
 from apps.operations.features import Feature, is_on
-from apps.search.vectors.queue import COUNTED_TO, pending
-from apps.search.vectors.state import semantic_state
+from apps.search.vectors.state import semantic_state, store_state
 
 NAMES: dict[str, Promise] = {
     "database": gettext_lazy("Database"),
@@ -99,12 +98,12 @@ def _feature(part: str, on: bool) -> HealthPart:
 
 def _semantic_search(caller: Caller) -> HealthPart:
     """Text search needs none of it, so that trouble here is a warning, no failure."""
-    word, reason = semantic_state()
+    word, reason = semantic_state(to_operator=caller.administers)
     state: State = "off" if word == "off" else "warning" if word == "failing" else "ok"
     detail = reason or _("It works.")
-    if word != "off" and (waiting := pending(visible_scopes(caller))):
+    if word != "off" and (waiting := store_state(counted_scopes(caller)).pending):
         told = ngettext("{count} text waits to be embedded.", "{count} texts wait to be embedded.", waiting)
-        detail = f"{detail} {told.format(count=waiting if waiting < COUNTED_TO else f'{COUNTED_TO}+')}"
+        detail = f"{detail} {told.format(count=waiting)}"
     return HealthPart(part="semantic_search", name=str(NAMES["semantic_search"]), state=state, detail=detail)
 
 

@@ -4,6 +4,8 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from apps.memories.doors import visible_scopes
+from apps.operations.caller import Caller
 from apps.search.vectors.state import DocumentState, SemanticState, semantic_state, store_state
 
 
@@ -32,9 +34,15 @@ class SearchStateOut(BaseModel):
     memory: MemoryStateOut | None = None
 
 
-def search_state(scope_keys: list[str] | None = None, memory: MemoryStateOut | None = None) -> SearchStateOut:
-    state, reason = semantic_state()
-    told = store_state(scope_keys)
+def counted_scopes(caller: Caller) -> list[str] | None:
+    """The scopes whose texts a caller is told the number of; nothing for all of them."""
+    return None if caller.administers and not caller.project_id else visible_scopes(caller)
+
+
+def search_state(caller: Caller, memory: MemoryStateOut | None = None) -> SearchStateOut:
+    """Of what the caller may see; who operates the server sees all, and why a model fails."""
+    state, reason = semantic_state(to_operator=caller.administers)
+    told = store_state(counted_scopes(caller))
     return SearchStateOut(
         semantic_search=state,
         reason=reason,

@@ -88,7 +88,7 @@ def found(loading: Any = None) -> dict[str, Any]:
         "by_words": len(call("memory_search", query="number", scope=SCOPE, limit=20).results),
         "by_meaning": len(near["documents"]) if "documents" in near else near["error"],
         "old_served": [row for row in near.get("documents", ()) if documents[row[0]].revision != row[1]],
-        "semantic": semantic_state(),
+        "semantic": semantic_state(to_operator=True),
     }
 
 

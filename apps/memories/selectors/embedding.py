@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from apps.memories.doors import memory_for, visible_scopes
+from apps.memories.doors import memory_for
 from apps.memories.embedding import MemoryStateOut, SearchStateOut, search_state
 from apps.memories.models import Memory
 from apps.operations.caller import Caller, Right
@@ -21,7 +21,7 @@ def search_state_get(caller: Caller, *, memory_id: OneMemory = "") -> SearchStat
     Text search needs none of it: what is pending or failed is found by its words all the same.
     """
     memory = _state_of(memory_for(caller, memory_id)) if memory_id else None
-    return search_state(None if caller.administers and not caller.project_id else visible_scopes(caller), memory)
+    return search_state(caller, memory)
 
 
 def _state_of(memory: Memory) -> MemoryStateOut:

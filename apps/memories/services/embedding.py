@@ -14,7 +14,7 @@ def embedding_rebuild(caller: Caller) -> SearchStateOut:
     _refuse_the_bound(caller)
     steering.embed_anew()
     wake()
-    return search_state()
+    return search_state(caller)
 
 
 @operation(needs=Right.ADMINISTER, answers=SearchStateOut, effect=Effect.CHANGES, repeatable=True)
@@ -22,7 +22,7 @@ def embedding_stop(caller: Caller) -> SearchStateOut:
     """Let embedding rest, until embedding_resume. What is embedded already is found by its meaning, the rest by words."""
     _refuse_the_bound(caller)
     steering.rest()
-    return search_state()
+    return search_state(caller)
 
 
 @operation(needs=Right.ADMINISTER, answers=SearchStateOut, effect=Effect.CHANGES, repeatable=True)
@@ -31,7 +31,7 @@ def embedding_resume(caller: Caller) -> SearchStateOut:
     _refuse_the_bound(caller)
     steering.go_on()
     wake()
-    return search_state()
+    return search_state(caller)
 
 
 def _refuse_the_bound(caller: Caller) -> None:

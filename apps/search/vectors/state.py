@@ -21,7 +21,7 @@ SemanticState = Literal["available", "starting", "off", "failing"]
 
 @dataclass(frozen=True)
 class StoreState:
-    """``documents`` is ``indexed`` + ``pending`` + ``failed``."""
+    """``documents`` is ``indexed`` + ``pending`` + ``failed``; where embeddings are off nothing is any of these."""
 
     model: str  # Empty where embeddings are off.
     documents: int
@@ -50,11 +50,12 @@ def store_state(scope_keys: Sequence[str] | None = None) -> StoreState:
     is_current = _is_current(row.model_id, key)
     if not is_current:
         waiting, failed = documents, 0  # What is there was made by another model, and is not served.
+    is_off = key is None and not trouble
     return StoreState(
         model=key or "",
         documents=documents,
         indexed=documents - waiting,
-        pending=waiting - failed,
+        pending=0 if is_off else waiting - failed,
         failed=failed,
         is_reembedding=bool(key) and (row.renew_to > 0 or (bool(row.model_id) and not is_current)),
         is_stopped=row.is_stopped,
@@ -92,14 +93,17 @@ def _document_state(key: str | None, is_embedded: bool, trouble: EmbeddingTroubl
     )
 
 
-def semantic_state() -> tuple[SemanticState, str]:
-    """Whether a question can be answered by meaning at this moment, and what stands in the way."""
+def semantic_state(*, to_operator: bool = False) -> tuple[SemanticState, str]:
+    """Whether a question can be answered by meaning at this moment, and what stands in the way.
+
+    Why a model fails names folders and hosts, as the embedder wrote it down; that is for the operator alone.
+    """
     key, trouble = _key_and_trouble()
     if key is None and not trouble:
         return "off", _("MEMRELAY_EMBEDDING is off.")
     trouble = trouble or embedding_row().trouble
     if trouble:
-        return "failing", trouble
+        return "failing", trouble if to_operator else str(EmbeddingUnavailable.sentence)
     if not role_is_served("embedder"):
         if role_is_served("worker"):
             return "available", _("It rests; the first question starts it.")
@@ -109,7 +113,7 @@ def semantic_state() -> tuple[SemanticState, str]:
     except EmbedderUnavailable:
         return "failing", _("The embedder does not answer.")
     if health.get("trouble"):
-        return "failing", str(health["trouble"])
+        return "failing", str(health["trouble"] if to_operator else EmbeddingUnavailable.sentence)
     if health.get("model") is None:
         return "starting", _("The embedding model is being loaded.")
     return "available", ""
