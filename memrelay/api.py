@@ -4,6 +4,7 @@ import logging
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from functools import wraps
 from importlib import import_module
 from typing import Any
@@ -17,6 +18,7 @@ from ninja import NinjaAPI, Router
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.operation import PathView
 from ninja.renderers import JSONRenderer
+from ninja.responses import NinjaJSONEncoder
 from ninja.security import HttpBearer, SessionAuth
 
 from apps.accounts.addresses import client_address
@@ -145,9 +147,19 @@ def _refusing_in_shape(view: Any) -> Callable[..., HttpResponse]:
     return answered
 
 
+class _Encoder(NinjaJSONEncoder):
+    """Times as every other door writes them, to the last digit; Django would cut them to milliseconds."""
+
+    def default(self, o: Any) -> Any:
+        if isinstance(o, datetime):
+            return o.isoformat().replace("+00:00", "Z")
+        return super().default(o)
+
+
 class Compact(JSONRenderer):
     """JSON in its own letters and without spaces: what counts against a reader's budget is the text, not escapes."""
 
+    encoder_class = _Encoder
     json_dumps_params: Mapping[str, Any] = {"ensure_ascii": False, "separators": (",", ":")}
 
 

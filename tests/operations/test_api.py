@@ -1,10 +1,13 @@
 """REST as a whole: who may come in, one shape for every refusal, nothing that ends in a 500 or a page of HTML."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 from django.test import Client
 
+from apps.memories.models import Memory
+from apps.operations.mcp import as_json
 from apps.operations.operation import OPERATIONS, Operation
 from memrelay.api import RATES
 from memrelay.rates import MOST_KEYS, Rates
@@ -207,3 +210,13 @@ def test_every_operation_answers_json_the_standard_knows(world):
     answer = world.bobs_agent.rest.get("/projects")
     json.loads(answer.content, parse_constant=lambda name: pytest.fail(name))
     assert OPERATIONS
+
+
+def test_a_time_is_written_as_every_other_door_writes_it(world):
+    saved = world.bobs_agent.call("memory_save", title="Tea", body="Green tea.")
+    for microsecond in (0, 225_000, 225_123):
+        moment = datetime(2026, 11, 30, 9, 0, 0, microsecond, tzinfo=UTC)
+        Memory.objects.filter(stable_id=saved.memory_id).update(updated_at=moment)
+        read = world.bobs_agent.call("memory_get", memory_id=saved.memory_id)
+        over_rest = world.bobs_agent.rest.get(f"/memories/{saved.memory_id}").json()
+        assert over_rest["updated_at"] == json.loads(as_json(read))["updated_at"]
