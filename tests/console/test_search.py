@@ -262,3 +262,16 @@ def test_how_far_the_meaning_is_read_in_is_told(state: dict[str, Any], told: str
 def test_the_page_asks_how_far_it_is(alice: Client) -> None:
     assert 'hx-get="/search/meaning"' in text_of(alice, "/search")
     assert "search-meaning" in text_of(alice, "/search/meaning")
+
+
+@pytest.mark.parametrize("reason", [Reason.SEMANTIC_STARTING, Reason.SEMANTIC_UNAVAILABLE])
+def test_what_the_notice_says_is_marked_in_the_state_so_that_it_stands_there_once(
+    world: World, alice: Client, monkeypatch: pytest.MonkeyPatch, reason: Reason
+) -> None:
+    call(world.operator, "memory_save", title="Tea", body="Green tea.")
+    assert "data-lacks-meaning" not in text_of(alice, "/search", query="tea")
+    monkeypatch.setattr(hybrid.asking, "begin", SaidToBeNear(reason=reason, doubt=reason, available=False))
+    assert text_of(alice, "/search", query="tea").count("data-lacks-meaning") == 1
+    for state in ("starting", "failing"):
+        part = render_to_string("console/_search_meaning.html", {"state": SearchStateOut(semantic_search=state)})
+        assert part.count("<p data-said-by-notice>") == part.count("<p") == 1

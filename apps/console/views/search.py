@@ -13,11 +13,14 @@ from apps.console.refusals import incomplete_because, told
 from apps.console.searching import found_results, tags_of
 from apps.console.visiting import caller_for, for_people
 from apps.memories.selectors import memory_search, search_state_get
+from apps.search.cursors import Reason
 
 PAGE = 20
 NARROWING = ("project_id", "resource", "kind", "status", "tags", "updated_from", "updated_to")
 FOLDED = ("status", "tags", "updated_from", "updated_to", "explain")  # Under "More filters".
 FILTERS = ("query", "mode", "explain", *NARROWING)
+
+LACKS_MEANING = (Reason.SEMANTIC_STARTING, Reason.SEMANTIC_UNAVAILABLE)  # The state beside the page says so too.
 
 
 @require_safe
@@ -75,5 +78,6 @@ def _found(request: HttpRequest, places: Places, filters: dict[str, str]) -> dic
     return {
         "results": found_results(found.results, filters["query"], places),
         "notice": incomplete_because(found.reason),
+        "lacks_meaning": found.reason in LACKS_MEANING,
         **paging(request, found.next_cursor),
     }
