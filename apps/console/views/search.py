@@ -13,14 +13,13 @@ from apps.console.refusals import incomplete_because, told
 from apps.console.searching import found_results, tags_of
 from apps.console.visiting import caller_for, for_people
 from apps.memories.selectors import memory_search, search_state_get
-from apps.search.cursors import Reason
 
 PAGE = 20
 NARROWING = ("project_id", "resource", "kind", "status", "tags", "updated_from", "updated_to")
 FOLDED = ("status", "tags", "updated_from", "updated_to", "explain")  # Under "More filters".
 FILTERS = ("query", "mode", "explain", *NARROWING)
 
-LACKS_MEANING = (Reason.SEMANTIC_STARTING, Reason.SEMANTIC_UNAVAILABLE)  # The state beside the page says so too.
+LACKS_MEANING = ("SEMANTIC_STARTING", "SEMANTIC_UNAVAILABLE")  # The state beside the page says so too.
 
 
 @require_safe
