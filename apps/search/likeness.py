@@ -25,6 +25,8 @@ LEAST_FACT = 3  # Words; two alike words are a subject, of which many different 
 PLACE = 4  # Words or characters that stand in one place of an otherwise equal sentence.
 WORDINGS = 16  # So many wordings of a fact each further one is held against, word by word.
 
+_SIDES = frozenset("after before by from than then".split())  # What stands before them is not what stands behind.
+
 
 @dataclass
 class Group:
@@ -55,10 +57,13 @@ def clash(one: Said, other: Said) -> bool:
     """Whether two alike texts plainly differ: in a figure, a name, a "not", or in one place of an equal sentence."""
     if one.negated != other.negated:
         return True
-    for mine, theirs in ((one.figures, other.figures), (one.names, other.names)):
-        if mine - theirs - other.words and theirs - mine - one.words:
-            return True
+    if _has_other(one, other, one.figures, other.figures) or _has_other(one, other, one.names, other.names):
+        return True
     return _has_another_label(one, other) or _differs_in_place(one, other) or _differs_in_one_place(one, other)
+
+
+def _has_other(one: Said, other: Said, mine: frozenset[str], theirs: frozenset[str]) -> bool:
+    return bool(mine - theirs - other.words and theirs - mine - one.words)
 
 
 def says_the_same(one: Said, other: Said) -> bool:
@@ -244,6 +249,11 @@ def _without_turned(texts: Sequence[Said], agreeing: Sequence[int]) -> tuple[lis
 
 
 def _turns(one: Said, other: Said) -> bool:
-    if one.words == other.words and one.negated != other.negated:
-        return True
+    if one.words == other.words:
+        if one.negated != other.negated or _has_other(one, other, one.names, other.names):
+            return True
+        mine, theirs = one.telling_row, other.telling_row
+        has_sides = bool(one.names or other.names or _SIDES & one.grammar & other.grammar)
+        if has_sides and _is_turned_round(mine, theirs):
+            return True
     return _has_another_label(one, other) or _differs_in_place(one, other)

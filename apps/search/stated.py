@@ -35,7 +35,7 @@ _SIGN = re.compile(r"(?:(?<![0-9A-Za-z-])[-\u2212]|(?<![-=])[<>]=?\s?|[≤≥≠
 
 _ARTICLES = frozenset("a an the".split())
 # Words that state nothing where the rest is said: their coming and going changes no fact.
-_IDLE = frozenset("also am are as be been being do does has have having is it its itself of our ours please so such that "
+_IDLE = frozenset("also are as be been being do does has have having is it its itself of our ours please so such that "
                   "their theirs them there these they this those us we".split())  # fmt: skip
 # Words of grammar do not make a fact by themselves, but one in the place of another of its sort makes it another fact.
 # ("At" stands with those it can be told from: works at Acme, works for Acme and employed by Acme are one thing.)
@@ -161,6 +161,7 @@ class _Reading:
         is_label = len(low) == 1 and low.isascii() and low.isalpha()
         if is_label:
             self.labels.add((self.before, low))
+        is_hour = low == "am" and self.before[-1:].isdigit()
         self.before = low
         if is_label and is_title and low != "i":  # Team A: no article.
             self.order.append(low)
@@ -170,7 +171,7 @@ class _Reading:
             return
         word = self._signed(token)
         self._add_grammar_or_fine(low, word)
-        if low in COMMON or surface.casefold() in COMMON or word in COMMON:
+        if not is_hour and (low in COMMON or surface.casefold() in COMMON or word in COMMON):
             return
         short = word[:BEGINNING] if word.isalpha() else word
         self.order.append(short)

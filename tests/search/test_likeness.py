@@ -22,6 +22,11 @@ APART = [
     ("Retries are limited to three", "Retries are limited to five"),
 ]
 FOLDED_BY_MISTAKE = [
+    ("The backup runs at 3 am every night.", "The backup runs at 3 pm every night."),
+    ("Maya reports to Acme's CTO.", "Acme's CTO reports to Maya."),
+    ("The version is 1.2.3 on prod.", "The version is 1.3.2 on prod."),
+    ("First run tests, then deploy.", "First deploy, then run tests."),
+    ("甲方付款，乙方发货。", "乙方付款，甲方发货。"),
     (
         "Team A deploys the payment service on Friday mornings.",
         "Team B deploys the payment service on Friday mornings.",
