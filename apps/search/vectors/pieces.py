@@ -1,8 +1,8 @@
 """A document cut into pieces of one to three sentences, as they are embedded. Pure.
 
 A vector of a whole note is the mean of all it says, and a question that means one sentence of it finds it no more. So every few
-sentences get a vector of their own, the title before them for context, and the head of the document another. A
-body of one piece is one passage together with its head.
+sentences get a vector of their own, the title before them for context, and the head of the document another where there is a
+summary. A body of one piece is one passage together with its head.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ LATIN_CHARACTERS = 300
 HAN_WEIGHT = 2.5
 SENTENCES = 3
 HEAD_CHARACTERS = 600
-WHOLE_CHARACTERS = 1_200  # Weighed; a longer body as one text would only blur.
+WHOLE_CHARACTERS = 600  # Weighed; a longer body as one text only blurs.
 
 _SENTENCE_END = re.compile(r"[。！？；…]+[”’」』）】]*|[.!?]+[\"'”’)\]]*(?=\s|$)")
 # "e.g. this" and "No. 5" go on; so do initials.
@@ -55,14 +55,15 @@ class Cut:
 
 
 def cut(title: str, summary: str, tags: Sequence[str], body: str, *, most: int) -> Cut:
-    """The pieces of a document, the head first, at most ``most``; of more, every so-many-th, evenly over the text."""
+    """The pieces of a document, a head with a summary first, at most ``most``: of more, every so-many-th, evenly."""
     head = _head(title, summary, tags)
     spans = list(_spans(body))
     if len(spans) <= 1:
         start, end = spans[0] if spans else (0, 0)
         text = _joined(head, body[start:end])
         return Cut([Piece(start, end, language_of(text), text)] if text else [])
-    pieces = [Piece(0, 0, language_of(head), head)] if head else []
+    # A title stands before every piece, and tags are found as words.
+    pieces = [Piece(0, 0, language_of(head), head)] if summary.strip() else []
     if weight(body) <= WHOLE_CHARACTERS:
         start, end = spans[0][0], spans[-1][1]
         pieces.append(Piece(start, end, language_of(body), _with_title(title, body[start:end])))

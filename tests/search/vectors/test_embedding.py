@@ -85,7 +85,10 @@ def test_archiving_moving_and_other_tags_need_no_model(embedder, save):
     assert set(Passage.objects.values_list("text_hash", flat=True)) == vectors
     save("a", long, title="T", tags=["y"], revision=4)
     embedder.work_off()
-    assert embedder.model.embedded == ["T\ny"]
+    assert embedder.model.embedded == []
+    save("a", long, title="T", summary="S", tags=["y"], revision=5)
+    embedder.work_off()
+    assert embedder.model.embedded == ["T\nS\ny"]
 
 
 def test_what_is_removed_is_found_no_more_and_leaves_no_vector(embedder, save):

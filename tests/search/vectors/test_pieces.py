@@ -25,11 +25,23 @@ def test_a_title_that_repeats_the_beginning_is_not_said_twice():
 
 
 def test_a_longer_body_has_a_head_a_whole_and_pieces_with_the_title_before_them():
-    made = cut("Deploys", "How", ["ops"], LONG * 2 + "\n\n" + LONG_ZH, most=64).pieces
+    body = LONG + "\n\n" + LONG_ZH
+    made = cut("Deploys", "How", ["ops"], body, most=64).pieces
     assert (made[0].start, made[0].end, made[0].text) == (0, 0, "Deploys\nHow\nops")
-    assert made[1].end == len(LONG * 2 + "\n\n" + LONG_ZH)
+    assert (made[1].start, made[1].end) == (0, len(body))
     assert all(piece.text.startswith("Deploys\n") for piece in made)
-    assert [piece.language for piece in made[2:]] == ["en", "en", "zh", "zh"]
+    assert [piece.language for piece in made[2:]] == ["en", "zh", "zh"]
+
+
+def test_a_body_of_many_matters_has_pieces_only():
+    made = cut("Deploys", "", [], LONG * 3 + "\n\n" + LONG_ZH, most=64).pieces
+    assert all(weight(piece.text) < 330 for piece in made)
+    assert len(made) == 5
+
+
+def test_without_a_summary_the_title_stands_before_the_pieces_alone():
+    made = cut("Deploys", "", ["ops"], LONG * 2, most=64).pieces
+    assert all(piece.end and piece.text.startswith("Deploys\n") for piece in made)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +78,7 @@ def test_a_text_without_ends_is_cut_all_the_same_and_nothing_is_lost(body):
 
 def test_of_too_many_pieces_the_whole_text_is_covered_evenly_and_the_rest_counted():
     body = "\n\n".join(f"Paragraph {number}. {LONG}" for number in range(100))
-    made = cut("T", "", [], body, most=11)
+    made = cut("T", "S", [], body, most=11)
     assert (len(made.pieces), made.left_out) == (11, 124)
     starts = [piece.start for piece in made.pieces[1:]]
     assert starts == sorted(starts) and starts[-1] > len(body) * 0.85
