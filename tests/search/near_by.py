@@ -20,12 +20,13 @@ class SaidToBeNear:
     available: bool = True
     places: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     revisions: Mapping[str, int] = field(default_factory=dict)
+    among: int = 1_000
     asked: list[str] = field(default_factory=list)
     is_closed: bool = False
 
     query: str = ""
 
-    def __call__(self, query: str) -> "SaidToBeNear":
+    def __call__(self, query: str, scope_keys: Sequence[str] = ()) -> "SaidToBeNear":
         self.query = query
         self.asked.append(query)
         return self
@@ -54,6 +55,7 @@ class SaidToBeNear:
                 0.8 + self.z[row.stable_id] / 100,
                 self.z[row.stable_id],
                 "en",
+                self.among,
             )
             for row in rows
             if among is None or row.pk in among

@@ -1,6 +1,7 @@
 """Asking what lies near a question, without waiting longer than a search may take and without ever failing.
 
-``begin`` sends the question ahead, so that it is embedded while the caller asks the text index; ``finish`` collects.
+``begin`` sends the question ahead, so that it is embedded, and all vectors are scanned, while the caller asks the text index;
+``finish`` collects.
 """
 
 import logging
@@ -28,7 +29,7 @@ logger = logging.getLogger(__name__)
 class Asking:
     """One question on its way. Whatever happens to the embedder, the answer is only poorer."""
 
-    def __init__(self, query: str) -> None:
+    def __init__(self, query: str, scope_keys: Sequence[str]) -> None:
         self.query = query[:LONGEST_QUERY]
         self.reason: Reason | None = None
         self._conversation: Conversation | None = None
@@ -38,7 +39,8 @@ class Asking:
             self.is_on = current_key() is not None
             if self.is_on:
                 self._conversation = Conversation()
-                self._conversation.start({"op": "question", "query": self.query}, WAIT_FOR_MODEL)
+                ahead = {"op": "question", "query": self.query, "scope_keys": list(scope_keys)}
+                self._conversation.start(ahead, WAIT_FOR_MODEL)
                 self._is_ahead = True
         except (EmbedderUnavailable, EmbeddingUnavailable) as failure:
             self._give_up(failure)
@@ -87,6 +89,6 @@ class Asking:
         self.close()
 
 
-def begin(query: str) -> Asking:
-    """Send a question ahead. Never raises and hardly waits."""
-    return Asking(query)
+def begin(query: str, scope_keys: Sequence[str] = ()) -> Asking:
+    """Send a question ahead, to be held against these scopes at once. Never raises and hardly waits."""
+    return Asking(query, scope_keys)

@@ -1,12 +1,13 @@
-"""The vectors of one scope, one beside the other in memory, so that a question to a scope reads that scope only.
+"""The vectors of one scope in one language, one beside the other in memory: a question reads only what it is about.
 
-A scan reads eight bits a number: a quarter of the memory to go through, and faster than the floats themselves. How far
-that may be off is known for each block, so that whoever ranks knows which rows to compare exactly.
+A scan reads eight bits a number: a quarter of the memory to go through, and faster than the floats themselves. The bits tell how
+a vector differs from the middle of its block, since what all texts have in common would take most of them. How far a scan may
+be off is known for each block, so that whoever ranks knows which rows to compare exactly.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -14,17 +15,18 @@ from numpy.typing import NDArray
 
 from apps.search.vectors.packed import Packed, Question, rounding
 
-SCANNERS = 2  # Threads that scan packed rows: what else runs on a small server wants the other cores.
-LANGUAGES = ("zh", "en", "other")
+SCANNERS = 2  # Threads that scan, the asking one among them: what else runs on a small server wants the other cores.
 FIRST_ROWS = 64
 GROWTH = 1.5  # Growing copies all there is; rarely, then.
 DEAD_SHARE, DEAD_ROWS = 0.25, 256
 EXACT_ROWS = 200_000  # A block of more keeps no exact vectors in memory.
+CODED_AT_ONCE = 4_096
 SCANNED_AT_ONCE = 512  # Rows that fit into the nearest cache as floats.
-PACKED_ROWS = 16_384  # Packing costs about a microsecond a row, and so only what stays is packed.
+# Packing costs about a microsecond a row, and so only what stays is packed: some rows first, and many of these as one.
+PACKED_ROWS, PACKED_TOGETHER = 2_048, 8
 COLUMNS: dict[str, type[np.generic]] = {
-    "id": np.int64, "document": np.int64, "revision": np.int64, "start": np.int32, "end": np.int32,
-    "language": np.int8, "active": np.bool_, "alive": np.bool_,
+    "id": np.int64, "document": np.int32, "revision": np.int64, "start": np.int32, "end": np.int32,
+    "active": np.bool_, "alive": np.bool_,
 }  # fmt: skip
 CODES, SCALES, HALVES = "codes", "scales", "halves"
 
@@ -37,7 +39,7 @@ Floats = NDArray[np.float32]
 @cache
 def _scanners() -> ThreadPoolExecutor:
     """Made at the first scan, so that no process which merely imports this has threads."""
-    return ThreadPoolExecutor(SCANNERS, "scan")
+    return ThreadPoolExecutor(SCANNERS - 1, "scan")
 
 
 class Block:
@@ -46,13 +48,15 @@ class Block:
     def __init__(self, dimensions: int) -> None:
         self.dimensions = dimensions
         self.count = self.dead = 0
-        self.error = 0.0  # No cosine of the scan is further off than this, for questions of unit length.
+        self.added = 0  # Rows that ever came.
+        self.error = 0.0  # No product of the scan is further off than this, for directions of unit length.
+        self.middle: Floats = np.zeros(dimensions, np.float32)
+        self.longest = 0.0  # Of all vectors, from the middle.
         self._columns: dict[str, Column] = {name: np.empty(FIRST_ROWS, kind) for name, kind in COLUMNS.items()}
         self._columns[CODES] = np.empty((FIRST_ROWS, dimensions), np.int8)
         self._columns[SCALES] = np.empty(FIRST_ROWS, np.float32)
         self._columns[HALVES] = np.empty((FIRST_ROWS, dimensions), np.float16)
         self._packed: list[Packed] = []
-        self._by_language: list[Rows] = []
 
     @property
     def is_exact(self) -> bool:
@@ -61,61 +65,45 @@ class Block:
     def column(self, name: str) -> Column:
         return self._columns[name][: self.count]
 
-    def by_language(self) -> list[Rows]:
-        """The rows of each language, dead ones too; looked up again once rows were added."""
-        if sum(map(len, self._by_language)) != self.count:
-            languages = self.column("language")
-            self._by_language = [np.flatnonzero(languages == code) for code in range(len(LANGUAGES))]
-        return self._by_language
+    def exact(self, rows: Rows) -> Floats:
+        """Some vectors as they are. Only where ``is_exact``."""
+        vectors: Floats = self.column(HALVES)[rows].astype(np.float32)
+        return vectors
 
-    def scan(self, question: Floats) -> Floats:
-        """The cosines of all rows, each at most ``error`` off."""
-        codes = self.column(CODES)
-        near = np.empty(self.count, np.float32)
-        packed = len(self._packed) * PACKED_ROWS
-        cut = Question(question)
-        for number, dots in enumerate(_scanners().map(lambda one: one.dots(cut), self._packed)):
-            near[number * PACKED_ROWS : (number + 1) * PACKED_ROWS] = dots
-        floats = np.empty((SCANNED_AT_ONCE, self.dimensions), np.float32)
-        for begin in range(packed, self.count, SCANNED_AT_ONCE):
-            some = codes[begin : begin + SCANNED_AT_ONCE]
-            np.copyto(floats[: len(some)], some)
-            np.dot(floats[: len(some)], question, out=near[begin : begin + len(some)])
-        near *= self.column(SCALES)
-        return near
-
-    def exact(self, rows: Rows, question: Floats) -> Floats:
-        """The cosines of some rows."""
-        near: Floats = self.column(HALVES)[rows].astype(np.float32) @ question
-        return near
+    def about(self, rows: Rows) -> Floats:
+        """Some vectors, as they are or as well as the codes tell."""
+        if self.is_exact:
+            return self.exact(rows)
+        vectors: Floats = self.column(CODES)[rows] * self.column(SCALES)[rows, None] + self.middle
+        return vectors
 
     def add(self, columns: Columns, halves: NDArray[np.float16]) -> None:
-        end = self.count + len(halves)
+        begin, end = self.count, self.count + len(halves)
         if end > len(self._columns[CODES]):
             self._make_room(max(end, int(self.count * GROWTH)))
-        vectors = halves.astype(np.float32)
-        scales = np.maximum(np.abs(vectors).max(axis=1), np.float32(1e-12)) / np.float32(127)
-        codes = np.rint(vectors / scales[:, None])
-        off = np.linalg.norm(vectors - codes * scales[:, None], axis=1)
-        self.error = max(self.error, float(off.max(initial=0.0)) + rounding(self.dimensions))
-        for name, column in {**columns, CODES: codes, SCALES: scales, HALVES: halves}.items():
+        for name, column in {**columns, HALVES: halves}.items():
             if name in self._columns:
-                self._columns[name][self.count : end] = column
+                self._columns[name][begin:end] = column
         self.count = end
+        self.added += len(halves)
+        if begin == 0:
+            self.middle = halves.mean(axis=0, dtype=np.float32)
+        self._code(begin, halves)
         self._pack()
-
-    def _pack(self) -> None:
-        codes = self.column(CODES)
-        while (end := (len(self._packed) + 1) * PACKED_ROWS) <= self.count:
-            self._packed.append(Packed(codes[end - PACKED_ROWS : end]))
 
     def bury(self, rows: Rows) -> None:
         """Let rows count no more."""
         self.column("alive")[rows] = False
         self.dead = self.count - int(np.count_nonzero(self.column("alive")))
 
-    def bury_documents(self, documents: Column) -> None:
-        self.bury(np.flatnonzero(np.isin(self.column("document"), documents)))
+    def bury_documents(self, documents: Sequence[int]) -> None:
+        self.bury(self.rows_of(documents))
+
+    def rows_of(self, documents: Sequence[int]) -> Rows:
+        theirs = self.column("document")
+        wanted = np.zeros(int(theirs.max(initial=0)) + 1, np.bool_)
+        wanted[[document for document in documents if document < len(wanted)]] = True
+        return np.flatnonzero(wanted[theirs])
 
     def compact(self) -> None:
         """Put dead rows away where they are many."""
@@ -123,14 +111,88 @@ class Block:
             return
         alive = self.column("alive")
         self._columns = {name: self.column(name)[alive] for name in self._columns}
-        self.count, self.dead = len(self._columns[CODES]), 0
-        self._packed, self._by_language = [], []
+        self.count, self.dead, self._packed = len(self._columns[CODES]), 0, []
+        self._code_anew()
         self._pack()
 
     def _make_room(self, rows: int) -> None:
+        self._code_anew()  # While there are few, their middle is soon another one.
         if rows > EXACT_ROWS * GROWTH:
             self._columns.pop(HALVES, None)
         for name, column in self._columns.items():
             longer = np.empty((rows, *column.shape[1:]), column.dtype)
             longer[: self.count] = column[: self.count]
             self._columns[name] = longer
+        self._pack()
+
+    # Eight bits a number.
+
+    def _code_anew(self) -> None:
+        if not self.is_exact or not self.count:
+            return
+        halves = self.column(HALVES)
+        self.middle = halves.mean(axis=0, dtype=np.float32)
+        self.error, self.longest, self._packed = 0.0, 0.0, []
+        for begin in range(0, self.count, CODED_AT_ONCE):
+            self._code(begin, halves[begin : begin + CODED_AT_ONCE])
+
+    def _code(self, begin: int, halves: NDArray[np.float16]) -> None:
+        vectors = halves.astype(np.float32) - self.middle
+        scales = np.maximum(np.abs(vectors).max(axis=1), np.float32(1e-12)) / np.float32(127)
+        codes = np.rint(vectors / scales[:, None])
+        self._columns[CODES][begin : begin + len(codes)] = codes
+        self._columns[SCALES][begin : begin + len(codes)] = scales
+        off = np.linalg.norm(vectors - codes * scales[:, None], axis=1)
+        self.longest = max(self.longest, float(np.linalg.norm(vectors, axis=1).max(initial=0.0)))
+        self.error = max(self.error, float(off.max(initial=0.0)) + self.longest * rounding(self.dimensions))
+
+    def _pack(self) -> None:
+        packed, codes = sum(one.rows for one in self._packed), self.column(CODES)
+        while packed + PACKED_ROWS <= self.count:
+            few = [one for one in self._packed if one.rows == PACKED_ROWS]
+            if len(few) + 1 == PACKED_TOGETHER:  # The last ones: those together come before.
+                packed -= len(few) * PACKED_ROWS
+                self._packed = self._packed[: len(self._packed) - len(few)]
+                rows = PACKED_ROWS * PACKED_TOGETHER
+            else:
+                rows = PACKED_ROWS
+            self._packed.append(Packed(codes[packed : packed + rows]))
+            packed += rows
+
+    # Scanning.
+
+    def parts(self, question: Question, near: Floats) -> Iterator[Callable[[], None]]:
+        """What has to be done, in any order, to have the product of the codes of each row with the question in ``near``."""
+        begin = 0
+        for packed in self._packed:
+            yield partial(packed.dots, question, near[begin : begin + packed.rows])
+            begin += packed.rows
+        if begin < self.count:
+            yield partial(self._scan_loose, self.column(CODES)[begin:], question, near[begin:])
+
+    def _scan_loose(self, codes: NDArray[np.int8], question: Question, near: Floats) -> None:
+        floats = np.empty((SCANNED_AT_ONCE, self.dimensions), np.float32)
+        for begin in range(0, len(codes), SCANNED_AT_ONCE):
+            some = codes[begin : begin + SCANNED_AT_ONCE]
+            np.copyto(floats[: len(some)], some)
+            np.dot(floats[: len(some)], question.direction, out=near[begin : begin + len(some)])
+
+
+def _finish(left: Iterator[Callable[[], None]]) -> None:
+    for part in left:
+        part()
+
+
+def scan(blocks: Sequence[tuple[Block, Question]]) -> list[Floats]:
+    """For each block the products of all its rows with its question, each at most ``error`` times its length off."""
+    found = [np.empty(block.count, np.float32) for block, _ in blocks]
+    work = [part for (block, question), near in zip(blocks, found, strict=True) for part in block.parts(question, near)]
+    left = iter(work)  # Taken from by all threads, so that none waits for one that got less of the processor.
+    others = [_scanners().submit(_finish, left) for _ in range(SCANNERS - 1)] if len(work) > 1 else []
+    _finish(left)
+    for other in others:
+        other.result()
+    for (block, question), near in zip(blocks, found, strict=True):
+        near *= block.column(SCALES)
+        near += np.float32(block.middle @ question.direction)
+    return found

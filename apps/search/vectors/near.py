@@ -9,7 +9,8 @@ from apps.search.cursors import Reason
 class NearDocument:
     """The best passage of one document: characters ``start`` to ``end`` of the body, or the head where both are 0.
 
-    ``z`` compares across languages, the cosine only within one.
+    ``z`` says by how many standard deviations it is nearer to the question than the texts of its language are, and compares
+    across languages; the cosine only within one. ``among`` is how many passages of that language were searched.
     """
 
     document_id: int
@@ -19,6 +20,7 @@ class NearDocument:
     cosine: float
     z: float
     language: str
+    among: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,14 @@ HIGHEST = 63
 
 
 class Question:
-    """A question as the kernels take it, cut once for all packed rows of a scan."""
+    """A direction to compare with, as floats and as the kernels take it: cut once for all rows of a block."""
 
-    def __init__(self, question: NDArray[np.float32]) -> None:
-        coarse, self.step = _cut(question)
-        fine, self.small_step = _cut(question - coarse * self.step)
+    def __init__(self, direction: NDArray[np.float32]) -> None:
+        self.direction = direction
+        self.length = float(np.linalg.norm(direction))
+        coarse, step = _cut(direction)
+        fine, small_step = _cut(direction - coarse * step)
+        self.steps = np.array([step, small_step], np.float32)
         self.told = (np.stack([coarse, fine]) + np.float32(MIDDLE)).astype(np.uint8)
 
 
@@ -27,21 +30,21 @@ class Packed:
     """Some rows of codes, none of which change any more."""
 
     def __init__(self, codes: NDArray[np.int8]) -> None:
+        self.rows = len(codes)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.enable_cpu_mem_arena = False
         model = _model(codes).SerializeToString()
         self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
-    def dots(self, question: Question) -> NDArray[np.float32]:
+    def dots(self, question: Question, out: NDArray[np.float32]) -> None:
         """The product of every row of codes with the question."""
         (products,) = self._session.run(None, {"question": question.told})
-        dots: NDArray[np.float32] = products[0] * question.step + products[1] * question.small_step
-        return dots
+        np.dot(question.steps, products.astype(np.float32), out=out)
 
 
 def rounding(dimensions: int) -> float:
-    """How far a cosine may be off because the question is rounded, whatever the question."""
+    """How far a product may be off because the question is rounded, for vectors and questions of unit length."""
     return float(dimensions**0.5 / (2 * HIGHEST) ** 2)
 
 

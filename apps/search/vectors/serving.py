@@ -1,6 +1,6 @@
 """What the embedder answers about vectors: operations of its desk (``settings.EMBEDDER_OPERATIONS``)."""
 
-from threading import Lock
+from threading import Lock, local
 from typing import TYPE_CHECKING
 
 from django.db import connection
@@ -8,6 +8,7 @@ from django.db import connection
 from apps.search.embedding.errors import EmbedderUnavailable
 from apps.search.embedding.frames import Message
 from apps.search.embedding.model import EmbeddingModel
+from apps.search.vectors.field import Field
 from apps.search.vectors.matrix import Matrix
 from apps.search.vectors.wire import filters_from, told_documents
 
@@ -17,14 +18,27 @@ if TYPE_CHECKING:
 _lock = Lock()
 _matrices: dict[tuple[str, int], Matrix] = {}
 _warm: set[str] = set()
+_ahead = local()  # What a conversation's thread has scanned for the question that comes next.
 SHARE_OF_WAIT = 0.6  # Reading what is new may take so much of the time that somebody waits.
 WARMING_SECONDS = 1.0
 
 
 def question(desk: "Desk", message: Message) -> Message:
-    """Embed a question ahead of the ``nearest`` that will ask with it; the desk remembers its vector."""
-    desk.query_vector(str(message["query"]), message)
+    """Embed a question and scan its scopes, ahead of the ``nearest`` that will ask with it while words are looked up."""
+    query, scope_keys = str(message["query"]), message.get("scope_keys", ())
+    _ahead.scanned = None
+    vector = desk.query_vector(query, message)
+    matrix = matrix_of(desk.model(message)) if scope_keys else None
+    if matrix is not None and matrix.refresh(float(message.get("wait", 1.0)) * SHARE_OF_WAIT):
+        _ahead.scanned = (matrix, query, matrix.field(vector, scope_keys))
     return {}
+
+
+def _scanned_ahead(matrix: Matrix, query: str) -> Field | None:
+    """Given once: whoever uses it changes it."""
+    scanned: tuple[Matrix, str, Field] | None = getattr(_ahead, "scanned", None)
+    _ahead.scanned = None
+    return scanned[2] if scanned is not None and scanned[:2] == (matrix, query) else None
 
 
 def warm(model: EmbeddingModel) -> bool:
@@ -50,6 +64,7 @@ def nearest(desk: "Desk", message: Message) -> Message:
         filters_from(message["filters"]),
         also=[int(key) for key in message.get("also", ())],
         limit=int(message.get("limit", 200)),
+        ahead=_scanned_ahead(matrix, str(message["query"])),
     )
     return {"documents": told_documents(found)}
 

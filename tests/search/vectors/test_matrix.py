@@ -6,10 +6,11 @@ import pytest
 from apps.search import index
 from apps.search.filters import SearchFilters
 from apps.search.models import Document, Passage, VectorModel
-from apps.search.vectors import blocks
+from apps.search.vectors import blocks, field, whitening
 from apps.search.vectors import matrix as matrices
 from apps.search.vectors.blocks import Block
-from apps.search.vectors.matrix import Matrix
+from apps.search.vectors.matrix import LANGUAGES, Matrix
+from apps.search.vectors.packed import Question
 from tests.search.made import entry
 
 pytestmark = pytest.mark.django_db
@@ -57,22 +58,38 @@ def store() -> Store:
     return Store()
 
 
-@pytest.fixture(params=[16_384, 64], ids=["loose", "packed"])
+@pytest.fixture(params=[2_048, 16], ids=["loose", "packed"])
 def packed(request, monkeypatch) -> None:
     """Both ways to scan: few rows as they are, many by the integer kernels."""
     monkeypatch.setattr(blocks, "PACKED_ROWS", request.param)
 
 
+def scores_of(store: Store, question) -> dict[int, float]:
+    """By hand: every document by its best passage, as far as it stands out among those of its language."""
+    vectors = {number: [v.astype(np.float16).astype(np.float32) for v in vs] for number, vs in store.vectors.items()}
+    languages = dict(Passage.objects.values_list("document_id", "language"))
+    samples = [
+        np.array([v for number, vs in vectors.items() if languages[number] == each for v in vs], np.float32)
+        for each in LANGUAGES
+    ]
+    samples = [some.reshape(-1, DIMENSIONS) for some in samples]
+    taken = dict(zip(LANGUAGES, whitening.whitenings(samples, [len(some) for some in samples]), strict=True))
+    scores = {}
+    for number, vs in vectors.items():
+        direction, level = taken[languages[number]].towards(question)
+        scores[number] = max(float(v @ direction - level) for v in vs)
+    return scores
+
+
 def best_of(store: Store, question) -> list[int]:
-    """By hand: every document by its best passage."""
-    scores = {number: max(float(v.astype(np.float16) @ question) for v in vs) for number, vs in store.vectors.items()}
+    scores = scores_of(store, question)
     return sorted(scores, key=lambda number: -scores[number])
 
 
 @pytest.mark.parametrize("sampled", [16, 10_000])
 @pytest.mark.usefixtures("packed")
 def test_the_ranking_is_exact(store, monkeypatch, sampled):
-    monkeypatch.setattr(matrices, "SAMPLED", sampled)
+    monkeypatch.setattr(field, "SAMPLED", sampled)
     for number in range(300):
         store.add(f"m{number}", [store.direction() for _ in range(4)])
     for _ in range(5):
@@ -89,7 +106,7 @@ def test_beyond_so_many_vectors_stay_in_the_database_and_what_is_shown_is_exact(
     store.matrix = Matrix(store.model.pk, DIMENSIONS)
     far = best_of(store, question)[-1]
     found = {one.document_id: one for one in store.near(question, limit=20, also=[far])}
-    assert not store.matrix.blocks["project/one"].is_exact
+    assert not store.matrix.blocks["project/one", "en"].is_exact
     assert far in found
     same = exact.keys() & found.keys()
     assert len(same) >= len(exact) * 0.9
@@ -104,12 +121,17 @@ def test_beyond_so_many_vectors_stay_in_the_database_and_what_is_shown_is_exact(
 @pytest.mark.usefixtures("packed")
 def test_a_scan_is_never_further_off_than_it_says(store):
     block = Block(DIMENSIONS)
-    vectors = np.array([store.direction() for _ in range(500)], np.float16)
-    block.add({"alive": np.ones(500, np.bool_)}, vectors)
-    for _ in range(20):
-        question = store.direction()
-        assert np.abs(block.scan(question) - vectors.astype(np.float32) @ question).max() <= block.error + 1e-6
-    assert block.error < 0.02
+    common = store.direction()  # What all vectors share costs no exactness.
+    vectors = np.array([common + 0.3 * store.direction() for _ in range(500)], np.float16)
+    for begin in range(0, 500, 100):
+        block.add({"alive": np.ones(100, np.bool_)}, vectors[begin : begin + 100])
+    for length in (1, 30):
+        for _ in range(20):
+            direction = length * store.direction()
+            (near,) = blocks.scan([(block, Question(direction))])
+            off = np.abs(near - vectors.astype(np.float32) @ direction).max()
+            assert off <= block.error * length + 1e-5 * length
+    assert block.error < 0.006
 
 
 def test_a_document_comes_once_with_its_best_passage(store):
@@ -145,18 +167,42 @@ def test_each_language_has_its_share_and_is_scaled_by_its_own(store):
     languages = [one.language for one in found]
     assert (languages.count("zh") >= 5, languages.count("en") >= 5) == (True, True)
     assert [one.z for one in found] == sorted((one.z for one in found), reverse=True)
-    english = [one.cosine for one in store.near(question, limit=1_000) if one.language == "en"]
-    best = next(one for one in found if one.language == "en")
-    assert best.z == pytest.approx((best.cosine - np.mean(english)) / np.std(english), rel=1e-3)
+    everything = store.near(question, limit=1_000)
+    for language in ("zh", "en"):
+        z = [one.z for one in everything if one.language == language]
+        assert (round(float(np.mean(z)), 2), round(float(np.std(z)), 2)) == (0, 1)
+        assert {one.among for one in everything if one.language == language} == {40}
+    direct = {number: float(vs[0].astype(np.float16) @ question) for number, vs in store.vectors.items()}
+    assert all(one.cosine == pytest.approx(direct[one.document_id], abs=1e-3) for one in everything)
 
 
-def test_few_texts_of_a_language_are_measured_by_all(store):
+def test_what_all_texts_share_counts_less(store):
+    """Two directions that nearly all texts are made of, in one text a third one: a question about all three means that text."""
+    first, second, third = (np.eye(DIMENSIONS, dtype=np.float32)[number] for number in range(3))
+    for number in range(60):
+        made = first * store.dice.uniform(0.5, 1) + second * store.dice.uniform(0.5, 1) + 0.05 * store.direction()
+        store.add(f"m{number}", [made / np.linalg.norm(made)])
+    meant = first + 0.3 * second + 0.35 * third
+    store.add("meant", [meant / np.linalg.norm(meant)])
+    question = first + second + 0.4 * third
+    question /= np.linalg.norm(question)
+    assert store.near(question, limit=60)[0].document_id != max(
+        store.vectors, key=lambda number: float(store.vectors[number][0] @ question)
+    )
+    assert store.keys(question, limit=1) == ["meant"]
+
+
+def test_few_texts_of_a_language_are_spread_as_all_are_around_a_middle_of_their_own(store):
     question = store.direction()
     for number in range(30):
         store.add(f"en{number}")
-    store.add("zh", [question], language="zh")
-    assert store.near(question)[0].z > 2
-    assert store.near(question)[0].language == "zh"
+    for number in range(
+        3
+    ):  # Nearer to the question than all others, as texts of its language are, and one of them more.
+        near = question + (0.5 if number else 0.2) * store.direction()
+        store.add(f"zh{number}", [near / np.linalg.norm(near)], language="zh")
+    found = [one for one in store.near(question) if one.language == "zh"]
+    assert found[0].z > 1 > found[1].z
 
 
 def test_documents_asked_for_come_whatever_their_rank(store):
