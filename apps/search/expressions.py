@@ -91,6 +91,11 @@ class Ask:
         return tuple(dict.fromkeys(alternative for unit in self.units for alternative in unit.any))
 
     @property
+    def is_code(self) -> bool:
+        """Whether it is nothing but identifiers, paths, versions or codes: these stand somewhere or nowhere."""
+        return all(unit.is_name and _CODE.search(unit.exact) for unit in self.units)
+
+    @property
     def codes(self) -> tuple[str, ...]:
         """Identifiers, paths, versions and error codes among other words, as they stand."""
         found = tuple(unit.exact for unit in self.units if unit.is_name and _CODE.search(unit.exact))

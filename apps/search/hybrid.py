@@ -28,6 +28,8 @@ from apps.search.ranking import (
     Weights,
     in_order,
     kept_in_sight,
+    least_meaning,
+    meaning_score,
     own_score,
 )
 from apps.search.threads import surroundings
@@ -97,12 +99,13 @@ def search_hybrid(query: str, filters: SearchFilters, *, mode: Mode = Mode.HYBRI
     """The best of what ``query`` says or means, ``wanted`` of them and perhaps some more.
 
     Without vectors (switched off, still starting, out of order) there are no hits: ``mode`` is then text, which the caller
-    is to ask for instead, and ``reason`` says what is the matter.
+    is to ask for instead, and ``reason`` says what is the matter. It is also text where a code is asked for that stands
+    nowhere as it is.
     """
     ask = understand(query)
     if ask is None:
         raise EmptyQuery
-    begun = asking.begin(query)  # The query is embedded while the words are looked up.
+    begun = asking.begin(query, filters.scope_keys)  # Meaning is looked for while the words are.
     try:
         return _answer(ask, filters, mode, wanted, begun)
     finally:
@@ -113,11 +116,16 @@ def _answer(ask: Ask, filters: SearchFilters, mode: Mode, wanted: int, begun: As
     if not begun.is_on or begun.reason is not None:
         return HybridHits([], Mode.TEXT, begun.reason)
     words = text_side(ask, filters, DEEPEST) if mode is Mode.HYBRID else NO_WORDS
-    limit = max(settings.SEARCH_DEPTH, min(wanted, DEEPEST))  # More only adds to the end.
-    near = begun.finish(filters, also=_most(words.shares, settings.SEARCH_DEPTH), limit=limit)
+    if mode is Mode.HYBRID and ask.is_code and not (words.exact or words.shares or words.rebuilding):
+        return HybridHits([], Mode.TEXT, None)  # What means much the same as a code is another code.
+    # How deep it is looked does not depend on the page, or one hit would have another place on each.
+    near = begun.finish(filters, also=_most(words.shares, settings.SEARCH_DEPTH), limit=settings.SEARCH_DEPTH)
     if not near.available:
         return HybridHits([], Mode.TEXT, near.reason)
-    hits = _Search(filters, begun, words, near.documents, mode).best(wanted)
+    search = _Search(filters, begun, words, near.documents, mode)
+    hits = search.best(wanted)
+    if len(hits) < wanted and search.near_hits >= settings.SEARCH_DEPTH:  # Else there is nothing near further off.
+        hits += search.further(begun.finish(filters, limit=DEEPEST).documents)
     return HybridHits(hits, mode, _reason(ask, words, near.reason))
 
 
@@ -143,23 +151,36 @@ class _Search:
         self.begun = begun
         self.words = words
         self.near = {one.document_id: one for one in near}
+        self.near_hits = 0
+        self.ranked: set[int] = set()  # What has had its chance to be a hit.
         self.weights = Weights(
             settings.SEARCH_TEXT_WEIGHT if mode is Mode.HYBRID else 0.0, settings.SEARCH_THREAD_WEIGHT
         )
 
     def best(self, wanted: int) -> list[HybridHit]:
         """The order does not depend on how many are wanted, so that pages fit together."""
-        found = {key for key, one in self.near.items() if one.z >= settings.SEARCH_MEANING_FLOOR}
+        found = {key for key, one in self.near.items() if self._is_near(one)}
+        self.near_hits = len(found)
         found.update(self.words.exact, self.words.shares)
         by_themselves = sorted(found, key=lambda key: (key in self.words.exact, self._own(key), key), reverse=True)
         first = dict.fromkeys([*by_themselves[:POOL], *_most(self.words.shares, KEPT_IN_SIGHT)])
         near_by, pool = self._with_neighbours(list(first))
         known = set(pool)
-        others = [key for key in by_themselves[POOL:DEEPEST] if key not in known][: max(0, wanted - len(pool))]
+        others = [key for key in by_themselves[POOL:DEEPEST] if key not in known] if wanted > len(pool) else []
         hits = {hit.document_id: hit for hit in self._in_order(pool, near_by)}
         exact = sum(1 for key in hits if key in self.words.exact)
+        self.ranked = found | known
         order = kept_in_sight(list(hits), {key: hit.share for key, hit in hits.items() if hit.share}, exact)
         return [*(hits[key] for key in order), *self._in_order(others, {})]
+
+    def further(self, near: Iterable[NearDocument]) -> list[HybridHit]:
+        """What lies further off by meaning alone, behind all that was ranked."""
+        unranked = {one.document_id: one for one in near if one.document_id not in self.ranked and self._is_near(one)}
+        self.near |= unranked
+        return self._in_order(list(unranked), {})
+
+    def _is_near(self, one: NearDocument) -> bool:
+        return one.z >= least_meaning(settings.SEARCH_MEANING_FLOOR, one.among)
 
     def _with_neighbours(self, pool: list[int]) -> tuple[dict[int, dict[int, int]], list[int]]:
         near_by = surroundings(pool) if self.weights.threads else {}
@@ -177,10 +198,11 @@ class _Search:
 
     def _own(self, key: int) -> float:
         near = self.near.get(key)
-        if near is None:
-            return own_score(self.words.shares.get(key, 0.0), None, self.weights)
-        z = near.z + OWN_LANGUAGE if near.language == self.language else near.z
-        return own_score(self.words.shares.get(key, 0.0), z, self.weights)
+        meaning = None
+        if near is not None:
+            z = near.z + OWN_LANGUAGE if near.language == self.language else near.z
+            meaning = meaning_score(z, near.among)
+        return own_score(self.words.shares.get(key, 0.0), meaning, self.weights)
 
     def _look_up(self, neighbours: Iterable[int]) -> None:
         """How near the neighbours are that neither side brought. They count whatever the filters say, in the same scopes."""

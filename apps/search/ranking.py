@@ -13,6 +13,8 @@ OWN_LANGUAGE = 0.2  # For a text in the language of the query: where languages a
 # The best by words alone stand among the first, whatever meaning says: it errs where many texts are of the same kind.
 IN_SIGHT, KEPT_IN_SIGHT = 10, 2
 LENGTH, TELLING_CHARACTERS = 0.5, 300  # A short text says little, and its vector is a chance hit more often.
+STANDS_OUT = 1.0  # So far below what chance brings a text begins to stand out.
+MANY_TEXTS = 100  # From so many passages on the floor is what the setting says.
 ASKS = 1.0  # A text that asks is seldom the answer.
 
 # Exact hits come before all others, in this order.
@@ -56,9 +58,25 @@ class Ranked:
     parts: Parts
 
 
-def own_score(share: float, z: float | None, weights: Weights) -> float:
+def chance(among: int) -> float:
+    """The ``z`` that the nearest of so many texts has by chance, about."""
+    return math.sqrt(2 * math.log(max(among, 1)))
+
+
+def meaning_score(z: float, among: int) -> float:
+    """``z``, and more where it stands out of what chance brings among so many: then it is likely the answer."""
+    outstanding = max(0.0, z - chance(max(among, 2)) + STANDS_OUT)
+    return z + outstanding * outstanding
+
+
+def least_meaning(floor: float, among: int) -> float:
+    """The least ``z`` of a hit that holds none of the words. Few texts cannot stand out as far as many."""
+    return floor * min(1.0, chance(among) / chance(MANY_TEXTS)) ** 2
+
+
+def own_score(share: float, meaning: float | None, weights: Weights) -> float:
     """The square of the share: a word or two that occur by chance hardly count, most of the query counts much."""
-    return (z or 0.0) + weights.text * share * share
+    return (meaning or 0.0) + weights.text * share * share
 
 
 def in_order(

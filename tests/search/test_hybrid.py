@@ -60,6 +60,34 @@ def test_weak_meaning_alone_does_not_fill_the_page(near: SaidToBeNear) -> None:
     assert ids(ask("disk full")) == []
 
 
+@pytest.mark.parametrize(("among", "shown"), [(1_000, False), (100, False), (12, True), (3, True), (1, True)])
+def test_few_texts_need_not_stand_out_as_far_as_many(near: SaidToBeNear, among: int, shown: bool) -> None:
+    write(tea="She drinks tea in the morning.")
+    near.z, near.among = {"tea": 0.9 if among > 1 else 0.0}, among
+    assert ids(ask("favourite beverage")) == (["tea"] if shown else [])
+
+
+def test_what_stands_out_of_chance_counts_more_than_some_of_the_words(near: SaidToBeNear) -> None:
+    write(words="The oven needs a longer and slower start.", meaning="It warms up gently at first.")
+    near.z = {"words": 1.0, "meaning": 2.4}
+    assert ids(ask("does the oven start gradually"))[0] == "words"
+    near.z = {"words": 1.0, "meaning": 4.2}
+    found = ask("does the oven start gradually")
+    assert ids(found)[0] == "meaning"
+    assert found.hits[0].score > 4.2 + 1  # Well above its z.
+
+
+@pytest.mark.parametrize("query", ["E4213", "zqx1796072932", "lib/router.py"])
+def test_a_code_that_stands_nowhere_is_left_to_the_words(near: SaidToBeNear, query: str) -> None:
+    write(other="The error E4212 comes from src/router.py.")
+    near.z = {"other": 4.0}
+    found = ask(query)
+    assert (found.hits, found.mode, found.reason) == ([], Mode.TEXT, None)
+    assert ids(ask(f"which release broke {query}")) == ["other"]
+    assert ids(ask(query, mode=Mode.SEMANTIC)) == ["other"]
+    assert ids(ask("E4212")) == ["other"]
+
+
 def test_words_and_meaning_add_up(near: SaidToBeNear) -> None:
     write(both="The disk of the importer was full.", words="The importer has a disk.", meaning="No space was left.")
     near.z = {"both": 3.0, "words": 0.0, "meaning": 3.0}
@@ -225,3 +253,20 @@ def test_the_order_does_not_depend_on_how_many_are_wanted(near: SaidToBeNear) ->
     many = ids(ask("kumquat or perhaps walnut trees", wanted=140))
     assert many[: len(few)] == few
     assert len(many) >= 140 and len(set(many)) == len(many)
+
+
+def test_pages_fit_together_where_meaning_reaches_deeper_than_it_is_asked_at_first(
+    near: SaidToBeNear, settings
+) -> None:
+    settings.SEARCH_DEPTH = 30
+    write(**{f"n{number:03d}": f"kumquat {'walnut ' * (number % 7)} {number % 11}" for number in range(200)})
+    near.z = {f"n{number:03d}": 1.6 + (number * 37 % 50) / 20 for number in range(200)}
+    everything = ids(ask("kumquat or perhaps walnut trees", wanted=190))
+    assert len(everything) == len(set(everything)) == 200
+    for wanted in (10, 40, 61, 90, 150):
+        assert ids(ask("kumquat or perhaps walnut trees", wanted=wanted))[:wanted] == everything[:wanted]
+    near.z = {f"n{number:03d}": near.z[f"n{number:03d}"] for number in range(0, 200, 2)}
+    everything = ids(ask("another matter", wanted=190))
+    assert sorted(everything) == sorted(near.z)
+    for wanted in (10, 31, 70):
+        assert ids(ask("another matter", wanted=wanted))[:wanted] == everything[:wanted]

@@ -36,8 +36,8 @@ from apps.search.errors import CursorInvalid
 from apps.search.excerpts import excerpt
 from apps.search.explain import matched_words
 from apps.search.filters import SearchFilters
-from apps.search.folding import Fold, folded, suspects
-from apps.search.hybrid import HybridHit, Mode, search_hybrid
+from apps.search.folding import FOLDED_AT_MOST, Fold, folded, suspects
+from apps.search.hybrid import DEEPEST, HybridHit, Mode, search_hybrid
 from apps.search.likeness import said
 from apps.search.query import search_text
 from apps.search.ranking import FIRST
@@ -124,12 +124,15 @@ def _by_words(query: str, filters: SearchFilters, _mode: Mode, offset: int, limi
 
 def _by_meaning_too(query: str, filters: SearchFilters, mode: Mode, offset: int, limit: int) -> _Page:
     end = min(offset + limit, MAX_DEPTH)
-    found = search_hybrid(query, filters, mode=mode, wanted=end + SPARE)
-    if found.mode is Mode.TEXT:
-        page = _by_words(query, filters, Mode.TEXT, offset, limit)
-        return replace(page, reason=found.reason or page.reason)
-    hits = {hit.document_id: hit for hit in found.hits}
-    shown = _without_twins(hits, filters, end + SPARE)
+    for wanted in (end + SPARE, DEEPEST):
+        found = search_hybrid(query, filters, mode=mode, wanted=wanted)
+        if found.mode is Mode.TEXT:
+            page = _by_words(query, filters, Mode.TEXT, offset, limit)
+            return replace(page, reason=found.reason or page.reason)
+        hits = {hit.document_id: hit for hit in found.hits}
+        shown = _without_twins(hits, filters, end)
+        if len(shown) > end or len(hits) < wanted:
+            break  # A page follows, or there are no more hits. Otherwise so many were twins that more are needed.
     is_deep = end == MAX_DEPTH and len(shown) > end
     return _Page(
         [hits[fold.document_id] for fold in shown[offset:end]],
@@ -140,10 +143,24 @@ def _by_meaning_too(query: str, filters: SearchFilters, mode: Mode, offset: int,
     )
 
 
-def _without_twins(hits: Mapping[int, HybridHit], filters: SearchFilters, most: int) -> list[Fold]:
-    """Hits that say the same fold into the best of them; who narrows a search wants to see all that passes."""
+def _without_twins(hits: Mapping[int, HybridHit], filters: SearchFilters, end: int) -> list[Fold]:
+    """Hits that say the same fold into the best of them; who narrows a search wants to see all that passes.
+
+    Of pages so far as ``end`` it does not matter how far the hits are compared, since what comes later changes nothing before it.
+    """
     order = list(hits)
-    alike = suspects(order[:most]) if filters.is_scope_only and settings.SEARCH_FOLD else {}
+    if not (filters.is_scope_only and settings.SEARCH_FOLD):
+        return [Fold(key) for key in order]
+    folds: list[Fold] = []
+    for most in (end + SPARE, FOLDED_AT_MOST):
+        folds = _folded(hits, order[:most], filters)
+        if len(folds) > end:
+            break
+    return [*folds, *map(Fold, order[most:])]
+
+
+def _folded(hits: Mapping[int, HybridHit], order: Sequence[int], filters: SearchFilters) -> list[Fold]:
+    alike = suspects(order)
     if not alike:
         return [Fold(key) for key in order]
     looked_at = {*alike, *(other for others in alike.values() for other in others)}
