@@ -9,11 +9,11 @@ from apps.search.expressions import Match
 # What a document borrows from its neighbours in the thread, by their distance; -1 is the one just before it.
 BORROWED: Mapping[int, float] = {-1: 0.3, -2: 0.15, 1: 0.2, 2: 0.1}
 OF_THE_THREAD = 0.3  # What it borrows from the best of its thread.
-OWN_LANGUAGE = 0.2  # For a text in the language of the query: where languages are level, the reader's own comes first.
+OWN_LANGUAGE = 0.3  # For a text in the language of the query: where languages are level, the reader's own comes first.
 # The best by words alone stand among the first, whatever meaning says: it errs where many texts are of the same kind.
 IN_SIGHT, KEPT_IN_SIGHT = 10, 2
 LENGTH, TELLING_CHARACTERS = 0.5, 300  # A short text says little, and its vector is a chance hit more often.
-STANDS_OUT = 1.0  # So far below what chance brings a text begins to stand out.
+STANDS_OUT = 0.75  # So far below what chance brings a text begins to stand out.
 MANY_TEXTS = 100  # From so many passages on the floor is what the setting says.
 ASKS = 1.0  # A text that asks is seldom the answer.
 
