@@ -43,6 +43,7 @@ class _Part:
 
     def __init__(self, block: Block, searched: Searched, question: Question, level: np.float32) -> None:
         self.block, self.searched, self.question, self.level = block, searched, question, level
+        self.came = block.added  # Whatever moves its rows adds some.
         self.scores: Floats = np.zeros(block.count, np.float32)
         # Two scores of the scan that differ by more than this are in the right order.
         self.doubt = np.float32(2 * block.error * question.length if block.is_exact else 0.0)
@@ -90,8 +91,7 @@ class Field:
         """Whether these blocks were scanned, and nothing came to them since."""
         blocks = [block for one in searched for block in one.blocks if block.count]
         return len(blocks) == len(self.parts) and all(
-            part.block is block and len(part.scores) == block.count
-            for part, block in zip(self.parts, blocks, strict=True)
+            part.block is block and part.came == block.added for part, block in zip(self.parts, blocks, strict=True)
         )
 
     @property

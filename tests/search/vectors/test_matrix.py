@@ -260,6 +260,40 @@ def test_memory_grows_and_is_given_back(store):
     assert [one.document_id for one in store.near(question, limit=7)] == best_of(store, question)[:7]
 
 
+def test_what_was_scanned_ahead_serves_until_something_came(store, monkeypatch):
+    question = store.direction()
+    for number in range(40):
+        store.add(f"m{number}", [store.direction() for _ in range(2)])
+    plain = store.near(question, limit=5)
+    scans = []
+    real = field.scan
+    monkeypatch.setattr(field, "scan", lambda blocks: scans.append(len(blocks)) or real(blocks))
+    ahead = store.matrix.field(question, HERE.scope_keys)
+    assert store.near(question, limit=5, ahead=ahead) == plain
+    ahead = store.matrix.field(question, HERE.scope_keys)
+    index.index_remove([f"m{number}" for number in range(20)])  # Seen without another scan.
+    gone = {key for key in store.vectors} - set(Document.objects.values_list("pk", flat=True))
+    assert len(gone) == 20
+    assert not gone & {one.document_id for one in store.near(question, limit=40, ahead=ahead)}
+    assert scans == [1, 1]
+    ahead = store.matrix.field(question, HERE.scope_keys)
+    new = store.add("new", [question])
+    assert store.near(question, limit=5, ahead=ahead)[0].document_id == new
+    assert scans == [1, 1, 1, 1]
+    ahead = store.matrix.field(question, ["library"])
+    assert store.near(question, limit=5, ahead=ahead)[0].document_id == new
+
+
+def test_documents_asked_for_alone_cost_no_scan(store, monkeypatch):
+    question = store.direction()
+    numbers = [store.add(f"m{number}", [store.direction() for _ in range(3)]) for number in range(30)]
+    scored = {one.document_id: one.z for one in store.near(question, limit=30)}
+    monkeypatch.setattr(field, "scan", lambda blocks: pytest.fail("scanned") if blocks else [])
+    asked = store.near(question, also=numbers[:4], limit=0)
+    assert {one.document_id for one in asked} == set(numbers[:4])
+    assert all(one.z <= scored[one.document_id] + 1e-5 for one in asked)
+
+
 def test_vectors_of_another_model_or_size_are_not_touched(store):
     question = store.direction()
     store.add("a", [question])
