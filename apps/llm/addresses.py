@@ -12,12 +12,12 @@ from urllib.parse import SplitResult, urlsplit
 
 from django.utils.translation import gettext as _
 
-IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+from apps.base.hosts import address_in, is_reserved
+
 LONGEST = 500
 PATHS_OF_CALLS = re.compile(r"/(chat/completions|completions|responses|models)/*$")
 DEFAULT_PORTS = {"http": 80, "https": 443}
 NEARBY_ENDINGS = (".localhost", ".local", ".lan", ".internal", ".home.arpa", ".test")
-CREDENTIAL_NAMES = frozenset({"metadata.google.internal", "metadata", "instance-data", "metadata.goog"})
 HOST_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*\.?")
 NUMERIC_LABEL = re.compile(r"(0x[0-9a-f]*|\d+)")
 
@@ -29,8 +29,8 @@ class UnusableAddress(ValueError):
 def normalised(url: str, *, plain_http_anywhere: bool = False) -> str:
     """The one spelling of a base URL: no closing slash, no path of a single call, no default port."""
     parts, host, port = _read(url.strip())
-    address = _address_in(host)
-    _check_reach(host, address)
+    address = address_in(host)
+    _check_reach(host)
     if parts.scheme == "http" and not plain_http_anywhere and not is_nearby(host):
         raise UnusableAddress(_("http is for private networks. Use https, or set MEMRELAY_MODEL_PLAIN_HTTP."))
     shown = f"[{host}]" if isinstance(address, ipaddress.IPv6Address) else host
@@ -47,7 +47,7 @@ def origin_of(url: str) -> str:
 
 def is_nearby(host: str) -> bool:
     """Whether only this machine or a private network can be meant."""
-    address = _address_in(host)
+    address = address_in(host)
     if address is None:
         return "." not in host or host.endswith(NEARBY_ENDINGS)
     return address.is_loopback or address.is_private
@@ -55,7 +55,7 @@ def is_nearby(host: str) -> bool:
 
 def is_loopback(url: str) -> bool:
     host = urlsplit(url).hostname or ""
-    address = _address_in(host)
+    address = address_in(host)
     return host == "localhost" or bool(address and address.is_loopback)
 
 
@@ -88,20 +88,8 @@ def _ascii(host: str) -> str:
     return host
 
 
-def _address_in(host: str) -> IPAddress | None:
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return None
-    mapped = getattr(address, "ipv4_mapped", None)
-    return mapped or address
-
-
-def _check_reach(host: str, address: IPAddress | None) -> None:
-    if address is None:
-        if NUMERIC_LABEL.fullmatch(host.rpartition(".")[2]):
-            raise UnusableAddress(_("Write the IP address in its usual form."))  # 2130706433 is 127.0.0.1 too.
-        if host in CREDENTIAL_NAMES:
-            raise UnusableAddress(_("This address is reserved and cannot be a model endpoint."))
-    elif address.is_link_local or address.is_multicast or address.is_unspecified or int(address) == 0xFFFFFFFF:
+def _check_reach(host: str) -> None:
+    if address_in(host) is None and NUMERIC_LABEL.fullmatch(host.rpartition(".")[2]):
+        raise UnusableAddress(_("Write the IP address in its usual form."))  # 2130706433 is 127.0.0.1 too.
+    if is_reserved(host):
         raise UnusableAddress(_("This address is reserved and cannot be a model endpoint."))

@@ -48,6 +48,8 @@ def test_an_address_has_one_spelling(typed, kept):
         "http://8.8.8.8/v1",
         "http://169.254.169.254/latest",
         "https://169.254.169.254/v1",
+        "https://[fd00:ec2::254]/v1",
+        "http://100.100.100.200/v1",
         "https://[fe80::1]/v1",
         "https://[::ffff:169.254.169.254]/v1",
         "https://metadata.google.internal/v1",

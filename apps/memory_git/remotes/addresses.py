@@ -5,7 +5,6 @@ A full address serves one repository of everything, a template with ``{repo}`` a
 administrators save an address, yet the server itself calls it: addresses where clouds hand out credentials are refused.
 """
 
-import ipaddress
 import os
 import re
 from dataclasses import dataclass, replace
@@ -14,11 +13,12 @@ from urllib.parse import quote, unquote, urlsplit
 
 from django.utils.translation import gettext as _
 
+from apps.base.hosts import address_in, is_reserved
+
 PLACE = "{repo}"
 SINGLE, PER_WORKSPACE = "single", "per_workspace"
 LONGEST = 500
 DEFAULT_PORTS = {"https": 443, "http": 80, "ssh": 22}
-CREDENTIAL_NAMES = frozenset({"metadata.google.internal", "metadata", "instance-data", "metadata.goog"})
 HOST_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*")
 NUMERIC_LABEL = re.compile(r"(0x[0-9a-f]*|\d+)")
 USER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
@@ -136,8 +136,7 @@ def _url(text: str) -> RemoteAddress:
 
 def _host(text: str) -> str:
     host = text.rstrip(".").lower()
-    address = _ip_address(host)
-    if address is None:
+    if address_in(host) is None:
         try:
             host = host.encode("idna").decode("ascii").lower()
         except UnicodeError:
@@ -146,22 +145,9 @@ def _host(text: str) -> str:
             raise UnusableAddress(_("The host name is not valid."))
         if NUMERIC_LABEL.fullmatch(host.rpartition(".")[2]):
             raise UnusableAddress(_("Write the IP address in its usual form."))  # 2130706433 is 127.0.0.1 too.
-    if host in CREDENTIAL_NAMES or (address and _is_reserved(address)):
+    if is_reserved(host):
         raise UnusableAddress(_("This address is reserved and cannot be a Git server."))
     return host
-
-
-def _ip_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return None
-    return getattr(address, "ipv4_mapped", None) or address
-
-
-def _is_reserved(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    is_nowhere = address.is_unspecified or int(address) == 0xFFFFFFFF
-    return address.is_link_local or address.is_multicast or is_nowhere
 
 
 def _check_transport(address: RemoteAddress, plain_http: bool) -> None:

@@ -50,6 +50,8 @@ def test_an_address_has_one_spelling_and_reads_as_the_same_again(typed, kept):
         "https://git.example.org/{repo}/{repo}.git",
         "https://{repo}.example.org/x.git",
         "https://169.254.169.254/latest.git",
+        "https://[fd00:ec2::254]/latest.git",
+        "ssh://git@100.100.100.200/latest.git",
         "https://[::ffff:169.254.169.254]/latest.git",
         "https://2852039166/latest.git",
         "https://metadata.google.internal/x.git",
