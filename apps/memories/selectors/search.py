@@ -154,8 +154,8 @@ def _without_twins(hits: Mapping[int, HybridHit], filters: SearchFilters, end: i
     folds: list[Fold] = []
     for most in (end + SPARE, FOLDED_AT_MOST):
         folds = _folded(hits, order[:most], filters)
-        if len(folds) > end:
-            break
+        if len(folds) > end or most >= FOLDED_AT_MOST:
+            break  # Enough of them, or all that are ever compared.
     return [*folds, *map(Fold, order[most:])]
 
 
