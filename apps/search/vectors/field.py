@@ -165,10 +165,9 @@ class Field:
 
     def compare_with(self, found: Found, vectors: Mapping[int, Floats]) -> Found:
         """With exact scores by the vectors of passages that only the database keeps; without those it has no more."""
-        ids = self.of("id", found).tolist()
-        found = found[[key in vectors for key in ids]]
-        kept = [vectors[key] for key in ids if key in vectors]
-        for place, vector in enumerate(kept):
+        kept = [vectors.get(key) for key in self.of("id", found).tolist()]
+        found = found[[vector is not None for vector in kept]]
+        for place, vector in enumerate(vector for vector in kept if vector is not None):
             part = self.parts[found["part"][place]]
             found["score"][place] = vector @ part.question.direction - part.level
         return _unique(found)
