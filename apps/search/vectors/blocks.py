@@ -6,8 +6,8 @@ be off is known for each block, so that whoever ranks knows which rows to compar
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from apps.search.vectors.packed import Packed, Question, rounding
 
-SCANNERS = 2  # Threads that scan, the asking one among them: what else runs on a small server wants the other cores.
 FIRST_ROWS = 64
 GROWTH = 1.5  # Growing copies all there is; rarely, then.
 DEAD_SHARE, DEAD_ROWS = 0.25, 256
@@ -34,12 +33,15 @@ Column = NDArray[Any]
 Columns = Mapping[str, Column]
 Rows = NDArray[np.intp]
 Floats = NDArray[np.float32]
+Dots = Callable[[Question, Floats], None]
 
 
-@cache
-def _scanners() -> ThreadPoolExecutor:
-    """Made at the first scan, so that no process which merely imports this has threads."""
-    return ThreadPoolExecutor(SCANNERS - 1, "scan")
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Something to do, and for how many rows."""
+
+    rows: int
+    do: Callable[[], None]
 
 
 class Block:
@@ -57,6 +59,7 @@ class Block:
         self._columns[SCALES] = np.empty(FIRST_ROWS, np.float32)
         self._columns[HALVES] = np.empty((FIRST_ROWS, dimensions), np.float16)
         self._packed: list[Packed] = []
+        self._places: dict[int, list[range]] = {}  # Where the rows of a document are, as far as they are not buried.
 
     @property
     def is_exact(self) -> bool:
@@ -86,6 +89,7 @@ class Block:
                 self._columns[name][begin:end] = column
         self.count = end
         self.added += len(halves)
+        self._find_places(begin)
         if begin == 0:
             self.middle = halves.mean(axis=0, dtype=np.float32)
         self._code(begin, halves)
@@ -98,12 +102,21 @@ class Block:
 
     def bury_documents(self, documents: Sequence[int]) -> None:
         self.bury(self.rows_of(documents))
+        for document in documents:
+            self._places.pop(document, None)
 
     def rows_of(self, documents: Sequence[int]) -> Rows:
-        theirs = self.column("document")
-        wanted = np.zeros(int(theirs.max(initial=0)) + 1, np.bool_)
-        wanted[[document for document in documents if document < len(wanted)]] = True
-        return np.flatnonzero(wanted[theirs])
+        places = [place for document in documents for place in self._places.get(document, ())]
+        return np.concatenate([np.arange(place.start, place.stop) for place in places] or [np.empty(0, np.intp)])
+
+    def _find_places(self, begin: int) -> None:
+        """Remember where documents are, from a row on. Rows of one document mostly lie side by side."""
+        documents = self.column("document")[begin:]
+        starts = np.flatnonzero(np.diff(documents, prepend=-1)) + begin
+        for document, start, end in zip(
+            self.column("document")[starts].tolist(), starts.tolist(), [*starts[1:].tolist(), self.count], strict=True
+        ):
+            self._places.setdefault(document, []).append(range(start, end))
 
     def compact(self) -> None:
         """Put dead rows away where they are many."""
@@ -111,7 +124,8 @@ class Block:
             return
         alive = self.column("alive")
         self._columns = {name: self.column(name)[alive] for name in self._columns}
-        self.count, self.dead, self._packed = len(self._columns[CODES]), 0, []
+        self.count, self.dead, self._packed, self._places = len(self._columns[CODES]), 0, [], {}
+        self._find_places(0)
         self._code_anew()
         self._pack()
 
@@ -161,38 +175,32 @@ class Block:
 
     # Scanning.
 
-    def parts(self, question: Question, near: Floats) -> Iterator[Callable[[], None]]:
-        """What has to be done, in any order, to have the product of the codes of each row with the question in ``near``."""
+    def parts(self, question: Question, near: Floats) -> Iterator[Part]:
+        """What has to be done, in any order, to have the score of each row for the question in ``near``."""
         begin = 0
         for packed in self._packed:
-            yield partial(packed.dots, question, near[begin : begin + packed.rows])
+            rows = slice(begin, begin + packed.rows)
+            yield Part(packed.rows, partial(self._scan, rows, packed.dots, question, near))
             begin += packed.rows
         if begin < self.count:
-            yield partial(self._scan_loose, self.column(CODES)[begin:], question, near[begin:])
+            loose = partial(self._scan, slice(begin, self.count), self._loose(begin), question, near)
+            yield Part(self.count - begin, loose)
 
-    def _scan_loose(self, codes: NDArray[np.int8], question: Question, near: Floats) -> None:
+    def _scan(self, rows: slice, dots: Dots, question: Question, near: Floats) -> None:
+        scores = near[rows]
+        dots(question, scores)
+        scores *= self.column(SCALES)[rows]
+        scores += np.float32(self.middle @ question.direction) - question.level
+
+    def _loose(self, begin: int) -> Dots:
+        """The same as ``Packed.dots``, for the rows that are not packed yet."""
+        codes = self.column(CODES)[begin:]
         floats = np.empty((SCANNED_AT_ONCE, self.dimensions), np.float32)
-        for begin in range(0, len(codes), SCANNED_AT_ONCE):
-            some = codes[begin : begin + SCANNED_AT_ONCE]
-            np.copyto(floats[: len(some)], some)
-            np.dot(floats[: len(some)], question.direction, out=near[begin : begin + len(some)])
 
+        def dots(question: Question, out: Floats) -> None:
+            for first in range(0, len(codes), SCANNED_AT_ONCE):
+                some = codes[first : first + SCANNED_AT_ONCE]
+                np.copyto(floats[: len(some)], some)
+                np.dot(floats[: len(some)], question.direction, out=out[first : first + len(some)])
 
-def _finish(left: Iterator[Callable[[], None]]) -> None:
-    for part in left:
-        part()
-
-
-def scan(blocks: Sequence[tuple[Block, Question]]) -> list[Floats]:
-    """For each block the products of all its rows with its question, each at most ``error`` times its length off."""
-    found = [np.empty(block.count, np.float32) for block, _ in blocks]
-    work = [part for (block, question), near in zip(blocks, found, strict=True) for part in block.parts(question, near)]
-    left = iter(work)  # Taken from by all threads, so that none waits for one that got less of the processor.
-    others = [_scanners().submit(_finish, left) for _ in range(SCANNERS - 1)] if len(work) > 1 else []
-    _finish(left)
-    for other in others:
-        other.result()
-    for (block, question), near in zip(blocks, found, strict=True):
-        near *= block.column(SCALES)
-        near += np.float32(block.middle @ question.direction)
-    return found
+        return dots

@@ -5,6 +5,7 @@ All rows are scanned, language by language; whoever might be among the best, so 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,15 @@ from django.db import connection
 from numpy.typing import NDArray
 
 from apps.search.filters import SearchFilters
-from apps.search.vectors.blocks import Block, Column, Floats, Rows, scan
+from apps.search.vectors.blocks import Block, Column, Floats, Rows
 from apps.search.vectors.near import NearDocument
 from apps.search.vectors.packed import Question
+from apps.search.vectors.scanning import scan
 from apps.search.vectors.whitening import Whitening
 
 SAMPLED = 16  # One of so many scores is looked at to see where the best begin.
 HIDDEN = np.float32(-np.inf)  # The score of a row that does not pass.
+LOWEST = float(np.finfo(np.float32).min)  # Of those that do.
 # Rows found: the place of their part, their place in its block, and what is ranked by.
 FOUND = np.dtype([("part", np.int32), ("row", np.int64), ("document", np.int64), ("score", np.float32)])
 
@@ -41,8 +44,8 @@ class Searched:
 class _Part:
     """One block under the question. A score says by how many standard deviations a row is nearer than the average one."""
 
-    def __init__(self, block: Block, searched: Searched, question: Question, level: np.float32) -> None:
-        self.block, self.searched, self.question, self.level = block, searched, question, level
+    def __init__(self, block: Block, searched: Searched, question: Question) -> None:
+        self.block, self.searched, self.question = block, searched, question
         self.came = block.added  # Whatever moves its rows adds some.
         self.scores: Floats = np.zeros(block.count, np.float32)
         # Two scores of the scan that differ by more than this are in the right order.
@@ -60,7 +63,10 @@ class _Part:
     def compare(self, rows: Rows) -> None:
         """Put exact scores in place of those of the scan."""
         if self.block.is_exact:
-            self.scores[rows] = self.block.exact(rows) @ self.question.direction - self.level
+            self.scores[rows] = self.block.exact(rows) @ self.question.direction - self.question.level
+
+    def above(self, level: float) -> Rows:
+        return np.flatnonzero(self.scores >= np.float32(max(level, LOWEST)))
 
     def top(self, wanted: int) -> Rows:
         rows = _top(self.scores, wanted)
@@ -74,18 +80,18 @@ class Field:
         self.vector = vector
         self.parts: list[_Part] = []
         for one in searched:
-            direction, level = one.whitening.towards(vector)
-            question = Question(direction)
-            self.parts += [_Part(block, one, question, level) for block in one.blocks if block.count]
-        self.languages = {
-            one.language: [number for number, part in enumerate(self.parts) if part.searched is one] for one in searched
-        }
+            question = Question(*one.whitening.towards(vector))
+            self.parts += [_Part(block, one, question) for block in one.blocks if block.count]
+        self.languages = [
+            [number for number, part in enumerate(self.parts) if part.searched is one] for one in searched
+        ]
+        # By the number of a part.
+        self._language = np.repeat(np.arange(len(searched)), [len(numbers) for numbers in self.languages])
         self._scan([part for part in self.parts if scanned or not part.block.is_exact])
 
     def _scan(self, parts: Sequence[_Part]) -> None:
         for part, scores in zip(parts, scan([(part.block, part.question) for part in parts]), strict=True):
             part.scores = scores
-            part.scores -= part.level
 
     def is_of(self, searched: Sequence[Searched]) -> bool:
         """Whether these blocks were scanned, and nothing came to them since."""
@@ -105,32 +111,41 @@ class Field:
             part.admit(passing)
 
     def chosen(self, also: Sequence[int], limit: int) -> Found:
-        """The best row of each document that is to be shown, best first."""
-        by_language = [self._best(numbers, limit) for numbers in self.languages.values()] if limit else []
-        overall = _unique(_together(by_language))[:limit]
-        return _unique(_together([overall, *(found[: limit // 2] for found in by_language), self._asked(also)]))
+        """The best row of each document to show, best first: of ``limit`` documents, and of half as many a language."""
+        best = self._best(limit) if limit else np.empty(0, FOUND)
+        shown = np.arange(len(best)) < limit
+        for places in self._by_language(best):
+            shown[places[: limit // 2]] = True
+        best = best[shown]
+        others = list(set(also).difference(best["document"].tolist()))
+        return _in_order(np.concatenate([best, self._asked(others)])) if others else best
 
-    def _best(self, numbers: Sequence[int], most: int) -> Found:
-        """The best rows of one language, of ``most`` documents where there are so many; best first."""
-        wanted = most * 2
+    def _best(self, limit: int) -> Found:
+        """All documents that may be among those, by exact scores."""
+        seen = self._seen(limit)
+        least, doubt = _score_at(seen, limit), max((float(part.doubt) for part in self.parts), default=0.0)
+        rows: dict[int, Rows] = {}
+        for numbers, places in zip(self.languages, self._by_language(seen), strict=True):
+            low = min(least, _score_at(seen[places], limit // 2)) - doubt
+            for number in numbers:
+                rows[number] = self.parts[number].above(low)
+                self.parts[number].compare(rows[number])
+        return _unique(self._found(rows))
+
+    def _seen(self, limit: int) -> Found:
+        """The best documents by the scan: ``limit``, and half of it in each language, where there are so many."""
+        wanted = limit * 2
         while True:
-            rows = {number: self.parts[number].top(wanted) for number in numbers}
-            best = _unique(self._found(rows))
-            if len(best) >= most or all(len(some) < wanted for some in rows.values()):
-                break
+            rows = {number: part.top(wanted) for number, part in enumerate(self.parts)}
+            seen = _unique(self._found(rows))
+            ended = [all(len(rows[number]) < wanted for number in numbers) for numbers in self.languages]
+            enough = [len(places) >= limit // 2 for places in self._by_language(seen)]
+            if all(map(or_, ended, enough)) and (len(seen) >= limit or all(ended)):
+                return seen
             wanted *= 4
-        if len(best) > most:
-            doubt = max(self.parts[number].doubt for number in numbers)
-            least = best["score"][most - 1] - doubt
-            rows = {number: np.flatnonzero(self.parts[number].scores >= least) for number in numbers}
-        for number, some in rows.items():
-            self.parts[number].compare(some)
-        return _unique(self._found(rows))[:most]
 
     def _asked(self, documents: Sequence[int]) -> Found:
         """The best row of each of these documents by the scan, its score exact."""
-        if not documents:
-            return np.empty(0, FOUND)
         rows = {number: part.block.rows_of(documents) for number, part in enumerate(self.parts)}
         found = self._found(rows)
         best = _unique(found[found["score"] > HIDDEN])
@@ -169,15 +184,16 @@ class Field:
         found = found[[vector is not None for vector in kept]]
         for place, vector in enumerate(vector for vector in kept if vector is not None):
             part = self.parts[found["part"][place]]
-            found["score"][place] = vector @ part.question.direction - part.level
+            found["score"][place] = vector @ part.question.direction - part.question.level
         return _unique(found)
 
     def near(self, found: Found, vectors: Mapping[int, Floats] | None = None) -> list[NearDocument]:
         """As the answer tells them; ``vectors`` by passage where the blocks do not keep them."""
-        revisions, starts, ends = (self.of(name, found).tolist() for name in ("revision", "start", "end"))
+        told = np.empty((3, len(found)), np.int64)  # Revision, start, end.
         cosines = np.empty(len(found), np.float32)
         for number, rows, places in self._by_part(found):
             block = self.parts[number].block
+            told[:, places] = [block.column(name)[rows] for name in ("revision", "start", "end")]
             if block.is_exact:
                 cosines[places] = block.exact(rows) @ self.vector
             else:
@@ -188,9 +204,14 @@ class Field:
         return [
             NearDocument(key, revision, start, end, cosine, score, one.language, one.rows)
             for key, revision, start, end, cosine, score, one in zip(
-                keys, revisions, starts, ends, cosines.tolist(), scores, searched, strict=True
+                keys, *told.tolist(), cosines.tolist(), scores, searched, strict=True
             )
         ]
+
+    def _by_language(self, found: Found) -> list[Rows]:
+        """The places of what lies in each language."""
+        languages = self._language[found["part"]]
+        return [np.flatnonzero(languages == number) for number in range(len(self.languages))]
 
     def _by_part(self, found: Found) -> list[tuple[int, Rows, Rows]]:
         places = [(number, np.flatnonzero(found["part"] == number)) for number in np.unique(found["part"]).tolist()]
@@ -208,15 +229,22 @@ def _passing(filters: SearchFilters) -> NDArray[np.bool_]:
     return passing
 
 
-def _together(found: Sequence[Found]) -> Found:
-    return np.concatenate([np.empty(0, FOUND), *found])
+def _score_at(found: Found, place: int) -> float:
+    """The score of the last one of so many; of fewer than that, all are wanted."""
+    if place == 0:
+        return np.inf
+    return float(found["score"][place - 1]) if len(found) >= place else -np.inf
+
+
+def _in_order(found: Found) -> Found:
+    return found[np.argsort(-found["score"], kind="stable")]
 
 
 def _unique(found: Found) -> Found:
     """The best row of each document, best first."""
-    found = found[np.argsort(-found["score"], kind="stable")]
-    _, firsts = np.unique(found["document"], return_index=True)
-    return found[np.sort(firsts)]
+    order = np.argsort(-found["score"], kind="stable")
+    _, firsts = np.unique(found["document"][order], return_index=True)
+    return found[order[np.sort(firsts)]]
 
 
 def _top(scores: Floats, wanted: int) -> Rows:

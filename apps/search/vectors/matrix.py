@@ -5,9 +5,10 @@ against the database, and who is gone, changed or filtered out there gives way t
 exact vectors are ranked by their eight bits, and only what is shown is compared exactly.
 """
 
+import json
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import RLock
 from typing import Any
@@ -22,7 +23,6 @@ from apps.search.vectors.near import NearDocument
 from apps.search.vectors.whitening import Whitening, whitenings
 
 READ_AT_ONCE = 4_000
-ASKED_AT_ONCE = 400
 ROUNDS = 20
 LANGUAGES = ("zh", "en", "other")
 SAMPLE = 10_000  # So many vectors of a language tell how all of them spread.
@@ -34,8 +34,11 @@ _NEWER = """
     FROM search_passage p CROSS JOIN search_document d ON d.id = p.document_id AND d.revision = p.revision
     WHERE p.id > %s AND p.id <= %s AND p.model_id = %s ORDER BY p.id LIMIT %s
 """
-_STANDING = "SELECT d.id, d.revision, {where} FROM search_document d WHERE d.id IN ({marks})"
-_VECTORS = "SELECT id, vector FROM search_passage WHERE id IN ({marks})"
+# The keys as one value make one statement of it however many they are, which SQLite then prepares but once.
+_STANDING = """
+    SELECT d.id, d.revision, {where} FROM json_each(%s) AS k CROSS JOIN search_document d NOT INDEXED ON d.id = k.value
+"""
+_VECTORS = "SELECT p.id, p.vector FROM json_each(%s) AS k CROSS JOIN search_passage p ON p.id = k.value"
 
 Row = tuple[Any, ...]
 Place = tuple[str, str]  # A scope and a language.
@@ -147,10 +150,9 @@ class Matrix:
     ) -> list[NearDocument]:
         """One passage a document, best z first; at least half of ``limit`` of each language that has as many.
 
-        Documents in ``also`` come too, whatever their rank, if the filters let them pass. ``ahead`` is what was scanned for the
-        same question before; it serves where nothing has come since.
+        Of what was read so far (``refresh``). Documents in ``also`` come too, whatever their rank, if the filters let them
+        pass. ``ahead`` is what was scanned for the same question before; it serves where nothing has come since.
         """
-        self.refresh()
         with self._lock:
             searched = self._searched(filters.scope_keys)
             field = ahead if ahead is not None and ahead.is_of(searched) else Field(searched, vector, scanned=limit > 0)
@@ -169,7 +171,8 @@ class Matrix:
         keys = tuple(key for key in dict.fromkeys(scope_keys) if any((key, each) in self.blocks for each in LANGUAGES))
         blocks = [[self.blocks[key, each] for key in keys if (key, each) in self.blocks] for each in LANGUAGES]
         whitenings = self._whitenings_of(keys, blocks) if keys else []
-        return [Searched(*one) for one in zip(LANGUAGES, blocks, whitenings, strict=True)] if keys else []
+        every = zip(LANGUAGES, blocks, whitenings, strict=True) if keys else ()
+        return [Searched(language, some, whitening) for language, some, whitening in every if some]
 
     def _whitenings_of(self, keys: tuple[str, ...], blocks: Sequence[Sequence[Block]]) -> list[Whitening]:
         """Of these scopes together, and taken anew once half as many texts again have come, or half of them went."""
@@ -191,13 +194,11 @@ class Matrix:
     def _drop_fallen(self, field: Field, found: Found, filters: SearchFilters) -> int:
         """Hold hits against the database; how many of them do not count."""
         where, values = filters.where()
-        documents = found["document"]
-        known: dict[int, tuple[int, bool]] = {}
+        documents = found["document"].tolist()
         with connection.cursor() as cursor:
-            for some in _in_parts(documents.tolist()):
-                cursor.execute(_STANDING.format(where=where, marks=", ".join(["%s"] * len(some))), [*values, *some])
-                known.update((key, (revision, bool(passes))) for key, revision, passes in cursor.fetchall())
-        told = [known.get(document, (0, False)) for document in documents.tolist()]
+            cursor.execute(_STANDING.format(where=where), [*values, json.dumps(documents)])
+            known = {key: (revision, bool(passes)) for key, revision, passes in cursor.fetchall()}
+        told = [known.get(document, (0, False)) for document in documents]
         stands = np.array([revision for revision, _ in told], np.int64) == field.of("revision", found)
         passes = stands & np.array([passes for _, passes in told], np.bool_)
         if not passes.all():
@@ -219,17 +220,11 @@ def _stored(ids: Sequence[int], dimensions: int) -> dict[int, Floats]:
     """The vectors of passages, from the database."""
     vectors: dict[int, Floats] = {}
     with connection.cursor() as cursor:
-        for some in _in_parts(ids):
-            cursor.execute(_VECTORS.format(marks=", ".join(["%s"] * len(some))), some)
-            for key, stored in cursor.fetchall():
-                if len(stored) == dimensions * 2:
-                    vectors[key] = np.frombuffer(bytes(stored), np.float16).astype(np.float32)
+        cursor.execute(_VECTORS, [json.dumps(list(ids))])
+        for key, stored in cursor.fetchall():
+            if len(stored) == dimensions * 2:
+                vectors[key] = np.frombuffer(bytes(stored), np.float16).astype(np.float32)
     return vectors
-
-
-def _in_parts(keys: Sequence[int]) -> Iterator[list[int]]:
-    for place in range(0, len(keys), ASKED_AT_ONCE):
-        yield list(keys[place : place + ASKED_AT_ONCE])
 
 
 def _whole_documents(rows: Sequence[Row]) -> Sequence[Row]:

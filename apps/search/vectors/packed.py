@@ -15,10 +15,13 @@ HIGHEST = 63
 
 
 class Question:
-    """A direction to compare with, as floats and as the kernels take it: cut once for all rows of a block."""
+    """A direction to compare with, as floats and as the kernels take it: cut once for all rows of a block.
 
-    def __init__(self, direction: NDArray[np.float32]) -> None:
-        self.direction = direction
+    A score is the product with it, less ``level``.
+    """
+
+    def __init__(self, direction: NDArray[np.float32], level: np.float32) -> None:
+        self.direction, self.level = direction, level
         self.length = float(np.linalg.norm(direction))
         coarse, step = _cut(direction)
         fine, small_step = _cut(direction - coarse * step)

@@ -34,11 +34,11 @@ def question(desk: "Desk", message: Message) -> Message:
     return {}
 
 
-def _scanned_ahead(matrix: Matrix, query: str) -> Field | None:
-    """Given once: whoever uses it changes it."""
+def _scanned_ahead(query: str) -> tuple[Matrix, Field] | None:
+    """What was just read and scanned for this question; given once, since whoever uses it changes it."""
     scanned: tuple[Matrix, str, Field] | None = getattr(_ahead, "scanned", None)
     _ahead.scanned = None
-    return scanned[2] if scanned is not None and scanned[:2] == (matrix, query) else None
+    return (scanned[0], scanned[2]) if scanned is not None and scanned[1] == query else None
 
 
 def warm(model: EmbeddingModel) -> bool:
@@ -53,18 +53,20 @@ def warm(model: EmbeddingModel) -> bool:
 
 
 def nearest(desk: "Desk", message: Message) -> Message:
-    vector = desk.query_vector(str(message["query"]), message)
-    matrix = matrix_of(desk.model(message))
+    query = str(message["query"])
+    vector = desk.query_vector(query, message)
+    scanned = _scanned_ahead(query)
+    matrix = scanned[0] if scanned else matrix_of(desk.model(message))
     if matrix is None:
         return {"documents": []}
-    if not matrix.refresh(float(message.get("wait", 1.0)) * SHARE_OF_WAIT):
+    if scanned is None and not matrix.refresh(float(message.get("wait", 1.0)) * SHARE_OF_WAIT):
         raise EmbedderUnavailable(reason="embedder_starting")
     found = matrix.nearest(
         vector,
         filters_from(message["filters"]),
         also=[int(key) for key in message.get("also", ())],
         limit=int(message.get("limit", 200)),
-        ahead=_scanned_ahead(matrix, str(message["query"])),
+        ahead=scanned[1] if scanned else None,
     )
     return {"documents": told_documents(found)}
 

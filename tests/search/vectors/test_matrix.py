@@ -6,7 +6,7 @@ import pytest
 from apps.search import index
 from apps.search.filters import SearchFilters
 from apps.search.models import Document, Passage, VectorModel
-from apps.search.vectors import blocks, field, whitening
+from apps.search.vectors import blocks, field, scanning, whitening
 from apps.search.vectors import matrix as matrices
 from apps.search.vectors.blocks import Block
 from apps.search.vectors.matrix import LANGUAGES, Matrix
@@ -46,6 +46,7 @@ class Store:
         return number
 
     def near(self, question, filters=HERE, **wanted):
+        self.matrix.refresh()
         return self.matrix.nearest(question, filters, **wanted)
 
     def keys(self, question, filters=HERE, **wanted) -> list[str]:
@@ -128,10 +129,36 @@ def test_a_scan_is_never_further_off_than_it_says(store):
     for length in (1, 30):
         for _ in range(20):
             direction = length * store.direction()
-            (near,) = blocks.scan([(block, Question(direction))])
-            off = np.abs(near - vectors.astype(np.float32) @ direction).max()
+            level = np.float32(length / 3)
+            (near,) = scanning.scan([(block, Question(direction, level))])
+            off = np.abs(near + level - vectors.astype(np.float32) @ direction).max()
             assert off <= block.error * length + 1e-5 * length
     assert block.error < 0.006
+
+
+def test_a_block_knows_the_rows_of_a_document_wherever_they_came_and_went(monkeypatch):
+    monkeypatch.setattr(blocks, "DEAD_ROWS", 10)
+    dice = np.random.default_rng(5)
+    block = Block(DIMENSIONS)
+
+    def add(*documents):
+        vectors = dice.standard_normal((len(documents), DIMENSIONS)).astype(np.float16)
+        block.add({"document": np.array(documents), "alive": np.ones(len(documents), np.bool_)}, vectors)
+
+    def rows_of(*documents):
+        return sorted(block.rows_of(documents).tolist())
+
+    add(7, 7, 3, 3, 3, 9)
+    add(7, 4)
+    assert (rows_of(7), rows_of(3, 4), rows_of(5)) == ([0, 1, 6], [2, 3, 4, 7], [])
+    block.bury_documents([7, 5])
+    add(*[7] * 30)
+    assert rows_of(7) == list(range(8, 38))
+    block.bury_documents([7])
+    block.compact()
+    assert block.count == 5
+    assert (rows_of(7), rows_of(9), rows_of(3)) == ([], [3], [0, 1, 2])
+    assert block.column("document").tolist() == [3, 3, 3, 9, 4]
 
 
 def test_a_document_comes_once_with_its_best_passage(store):
