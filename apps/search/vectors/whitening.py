@@ -23,11 +23,15 @@ LEAST_SPREAD = 0.02  # Of the length of a direction: texts that all say the same
 
 @dataclass(frozen=True, slots=True)
 class Whitening:
-    """Of the texts of one language in the searched scopes. ``transform`` is symmetric; nothing where it would cost too much."""
+    """Of the texts of one language in the searched scopes.
+
+    ``matrix`` is the inverse square root of their covariance with ``evened`` added to every variance; where that would cost too
+    much, ``evened`` is 0 and it is the covariance itself.
+    """
 
     mean: Floats
-    covariance: Floats
-    transform: Floats | None
+    matrix: Floats
+    evened: float
     rows: int  # How many texts there were.
 
     def towards(self, question: Floats) -> tuple[Floats, np.float32]:
@@ -36,9 +40,14 @@ class Whitening:
         What is left says how far a text stands out, in standard deviations of all texts.
         """
         centred = question - self.mean
-        direction = centred if self.transform is None else self.transform @ centred
-        length = np.linalg.norm(direction)
-        spread = max(float(direction @ self.covariance @ direction), 0.0) ** 0.5
+        direction = centred
+        if self.evened:
+            direction = self.matrix @ centred
+            # Of the covariance C, by T = (C + e)^-1/2: the variance of T c is c.(1 - e T T)c.
+            variance = float(centred @ centred) - self.evened * float(direction @ direction)
+        else:
+            variance = float(centred @ self.matrix @ centred)
+        length, spread = float(np.linalg.norm(direction)), max(variance, 0.0) ** 0.5
         scaled = (direction / np.float32(max(spread, LEAST_SPREAD * length, 1e-12))).astype(np.float32)
         return scaled, np.float32(scaled @ self.mean)
 
@@ -50,7 +59,7 @@ def whitenings(samples: Sequence[Floats], counts: Sequence[int]) -> list[Whiteni
     means = [(some.sum(axis=0) + OWN_MEAN * overall) / np.float32(len(some) + OWN_MEAN) for some in samples]
     means = [some.mean(axis=0) if len(some) >= FEW else mean for some, mean in zip(samples, means, strict=True)]
     around = [some - mean for some, mean in zip(samples, means, strict=True)]
-    shared: tuple[Floats, Floats | None] | None = None
+    shared: tuple[Floats, float] | None = None
     found = []
     for mean, deviations, count in zip(means, around, counts, strict=True):
         if count >= FEW:
@@ -61,13 +70,13 @@ def whitenings(samples: Sequence[Floats], counts: Sequence[int]) -> list[Whiteni
     return found
 
 
-def _spread(deviations: Floats) -> tuple[Floats, Floats | None]:
-    """The covariance, and its inverse square root as far as it can be told from so many."""
+def _spread(deviations: Floats) -> tuple[Floats, float]:
+    """The covariance's inverse square root as far as it can be told from so many, and what evens it (``Whitening``)."""
     count, dimensions = deviations.shape
     covariance = deviations.T @ deviations / np.float32(max(count, 1))
     mean_variance = float(np.trace(covariance)) / dimensions
     if dimensions > WIDEST or mean_variance <= 0:
-        return covariance, None
+        return covariance, 0.0
     variances, directions = np.linalg.eigh(covariance)
-    evened = np.maximum(variances, 0) + np.float32((EVEN + UNSURE / count) * mean_variance)
-    return covariance, (directions * evened**-0.5) @ directions.T
+    evened = (EVEN + UNSURE / count) * mean_variance
+    return (directions * (np.maximum(variances, 0) + np.float32(evened)) ** -0.5) @ directions.T, evened
