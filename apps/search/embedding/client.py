@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from apps.base import processors
 from apps.base.transactions import outside_transactions
 from apps.leases.locks import role_is_served
 from apps.search.embedding.errors import EmbedderUnavailable
@@ -24,6 +25,7 @@ def ready_file() -> Path:
 
 class Conversation:
     """One connection. ``call`` asks and waits; ``start`` and ``answer`` do the same in two steps, for work in between.
+    ``hint`` says what comes.
 
     Raises ``EmbedderUnavailable``; after that the conversation is over.
     """
@@ -60,6 +62,11 @@ class Conversation:
         except (OSError, BadFrame) as failure:
             self.close()
             raise _unavailable(failure) from failure
+
+    def hint(self, message: Mapping[str, Any], timeout: float) -> None:
+        """Say what will be asked next, so that it is prepared while the caller goes on; there is no answer."""
+        self.start({**message, "hint": True, "processor": processors.here()}, timeout)
+        processors.make_way()  # Who prepares it may have been woken up on this processor, and leaves it.
 
     def answer(self, timeout: float) -> Message:
         """The answer to what was started first."""

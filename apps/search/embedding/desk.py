@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db import DatabaseError, connections
 from django.utils.module_loading import import_string
 
+from apps.base import processors
 from apps.search.embedding.errors import EmbedderUnavailable, EmbeddingUnavailable
 from apps.search.embedding.frames import BadFrame, Message, receive, send
 from apps.search.embedding.loading import Loading
@@ -69,12 +70,16 @@ class Desk:
         return nullcontext() if getattr(model, "is_remote", False) else self._one_query
 
     def converse(self, connection: socket.socket) -> None:
-        """Answer until the other side is content, says nothing, or says nonsense."""
+        """Answer until the other side is content, says nothing, or says nonsense. A hint is not answered."""
         with connection:
             connection.settimeout(CONVERSATION_SECONDS)
             try:
                 while (message := receive(connection)) is not None:
-                    send(connection, self.answer(message))
+                    if message.get("hint"):
+                        processors.keep_off(threading.get_native_id(), message.get("processor"))
+                        self.answer(message)
+                    else:
+                        send(connection, self.answer(message))
             except BadFrame as nonsense:
                 logger.warning("A conversation with the embedder ended: %s", nonsense)
             except OSError:

@@ -34,30 +34,30 @@ class Asking:
         self.reason: Reason | None = None
         self._conversation: Conversation | None = None
         self._deadline = time.monotonic() + settings.SEMANTIC_TIMEOUT_MS / 1000
-        self._is_ahead = False
         try:
             self.is_on = current_key() is not None
             if self.is_on:
                 self._conversation = Conversation()
                 ahead = {"op": "question", "query": self.query, "scope_keys": list(scope_keys)}
-                self._conversation.start(ahead, WAIT_FOR_MODEL)
-                self._is_ahead = True
+                self._conversation.hint(ahead, WAIT_FOR_MODEL)
         except (EmbedderUnavailable, EmbeddingUnavailable) as failure:
             self._give_up(failure)
 
     def finish(self, filters: SearchFilters, *, also: Sequence[int] = (), limit: int = 200) -> Nearest:
         """The nearest documents that pass the filters, and how far that answer can be relied on."""
-        documents = self._ask(filters, also, limit)
         if not self.is_on:
             return Nearest()
+        self._ask(filters, also, limit)
         waiting = pending(filters.scope_keys)
+        documents = self._answer()
         if documents is None:
             return Nearest([], False, self.reason, waiting)
         return Nearest(documents, True, Reason.VECTORS_PENDING if waiting else None, waiting)
 
     def scores(self, document_ids: Sequence[int], filters: SearchFilters) -> list[NearDocument]:
         """How near these documents are; those without a current vector are missing."""
-        return self._ask(filters, document_ids, 0) or []
+        self._ask(filters, document_ids, 0)
+        return self._answer() or []
 
     def close(self) -> None:
         if self._conversation is not None:
@@ -68,15 +68,21 @@ class Asking:
     def _left(self) -> float:
         return max(0.001, self._deadline - time.monotonic())
 
-    def _ask(self, filters: SearchFilters, also: Sequence[int], limit: int) -> list[NearDocument] | None:
+    def _ask(self, filters: SearchFilters, also: Sequence[int], limit: int) -> None:
+        """Send what is asked; what was sent ahead may still be at work."""
         if self._conversation is None:
-            return None
+            return
         message = {"op": "nearest", "query": self.query, "filters": told_filters(filters), "also": list(also)}
         try:
-            if self._is_ahead:
-                self._is_ahead = False
-                self._conversation.answer(self._left)
-            answer: dict[str, Any] = self._conversation.call({**message, "limit": limit}, self._left)
+            self._conversation.start({**message, "limit": limit}, self._left)
+        except EmbedderUnavailable as failure:
+            self._give_up(failure)
+
+    def _answer(self) -> list[NearDocument] | None:
+        if self._conversation is None:
+            return None
+        try:
+            answer: dict[str, Any] = self._conversation.answer(self._left)
             return documents_from(answer["documents"])
         except EmbedderUnavailable as failure:
             self._give_up(failure)

@@ -107,6 +107,15 @@ def test_one_conversation_asks_many_things_also_ahead(embedder: Embedder) -> Non
         assert conversation.call({"op": "twice", "number": 21}, SECONDS) == {"twice": 42}
 
 
+def test_a_hint_is_prepared_and_not_answered(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Conversation() as conversation:
+        conversation.hint({"op": "embed_query", "text": "one"}, SECONDS)
+        conversation.hint({"op": "no such thing"}, SECONDS)
+        assert conversation.call({"op": "twice", "number": 21}, SECONDS) == {"twice": 42}
+        monkeypatch.setattr(double.DoubleModel, "embed_query", lambda self, text: pytest.fail("It was not prepared."))
+        assert len(conversation.call({"op": "embed_query", "text": "one"}, SECONDS)["vector"]) == 64
+
+
 def test_what_was_asked_lately_is_remembered(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
     asked({"op": "embed_query", "text": "one"})
     monkeypatch.setattr(double.DoubleModel, "embed_query", lambda self, text: pytest.fail("It was embedded again."))

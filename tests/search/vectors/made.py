@@ -107,6 +107,9 @@ class InProcess:
             raise EmbedderUnavailable(reason=str(answer["error"]).lower())
         return json.loads(json.dumps(answer))
 
+    def hint(self, message: Any, timeout: float) -> None:
+        self.embedder.desk.answer(json.loads(json.dumps({**message, "wait": timeout})))
+
     def call(self, message: Any, timeout: float) -> Any:
         self.start(message, timeout)
         return self.answer(timeout)
