@@ -56,12 +56,15 @@ def text_side(ask: Ask, filters: SearchFilters, most: int) -> TextSide:
         if ask.title_key:
             cursor.execute(_TITLED.format(filters=where), [ask.title_key, *values, most])
             exact = dict.fromkeys((key for (key,) in cursor.fetchall()), Match.TITLE)
-        cursor.execute(ranked, [ask.in_a_row, *values, most])
-        for key, _ in cursor.fetchall():
+        is_one_word = ask.alternatives == (ask.in_a_row,)  # Then what holds it is ranked but once.
+        cursor.execute(ranked, [ask.in_a_row, *values, SCORES_KEPT if is_one_word else most])
+        in_a_row = cursor.fetchall()
+        for key, _ in in_a_row[:most]:
             exact.setdefault(key, Match.IN_A_ROW)
         for key in _with_codes(cursor, ask, ranked, values):
             exact.setdefault(key, Match.CODE)
-        return TextSide(_shares(cursor, ask, ranked, values), exact, is_rebuilding(cursor))
+        shares = _shares(cursor, ask, ranked, values, in_a_row if is_one_word else None)
+        return TextSide(shares, exact, is_rebuilding(cursor))
 
 
 def _with_codes(cursor: CursorWrapper, ask: Ask, ranked: str, values: Sequence[Any]) -> list[int]:
@@ -73,7 +76,10 @@ def _with_codes(cursor: CursorWrapper, ask: Ask, ranked: str, values: Sequence[A
     return found if len(found) <= CODES_AT_MOST else []
 
 
-def _shares(cursor: CursorWrapper, ask: Ask, ranked: str, values: Sequence[Any]) -> dict[int, float]:
+def _shares(
+    cursor: CursorWrapper, ask: Ask, ranked: str, values: Sequence[Any], known: Sequence[tuple[int, float]] | None
+) -> dict[int, float]:
+    """``known`` are the scores, where all words of the query have been asked for already."""
     documents = newest_document(cursor)
     if documents < FEW_DOCUMENTS:
         return _shares_of_few(cursor, ask, ranked, values, documents)
@@ -81,11 +87,13 @@ def _shares(cursor: CursorWrapper, ask: Ask, ranked: str, values: Sequence[Any])
     asked = rarer_words(counted, least=LEAST_WORDS, rows_to_rank=ROWS_TO_RANK)
     if not asked:
         return {}
-    cursor.execute(ranked, [" OR ".join(word for word, _ in asked), *values, SCORES_KEPT])
+    if known is None:
+        cursor.execute(ranked, [" OR ".join(word for word, _ in asked), *values, SCORES_KEPT])
+        known = cursor.fetchall()
     # A word that occurs nowhere takes its part of the share away: what is asked for is not there.
     absent = [0 for _, count in counted if not count]
     whole = _SATURATION * sum(_rarity(documents, count) for count in [*absent, *(count for _, count in asked)])
-    return {key: -rank / whole for key, rank in cursor.fetchall()}
+    return {key: -rank / whole for key, rank in known}
 
 
 def _shares_of_few(

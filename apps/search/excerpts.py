@@ -251,7 +251,8 @@ def _marks(part: str, needles: _Needles) -> list[tuple[int, int]]:
     spans = [(place, place + len(run)) for run in needles.runs for place in _occurrences(low, run, len(low))]
     is_hard = _HARD.search(part) is not None
     wanted = needles.words | needles.runs if is_hard else needles.words
-    for chunk in _CHUNK.finditer(part):
+    may_hold_some = is_hard or needles.beginning.search(low)  # A hit by meaning mostly holds none.
+    for chunk in _CHUNK.finditer(part) if may_hold_some else ():
         start = chunk.start()
         if is_hard or needles.beginning.search(low, start, chunk.end()):
             spans += [

@@ -6,6 +6,7 @@ languages merge and neither side's noise gets a say by mere rank. What was said 
 adds a share (``threads.py``). Exact hits stay first. What moved the figures and what did not: docs/search.md.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -42,9 +43,10 @@ POOL = 60  # So many of the best by themselves, and their neighbours, are ranked
 DEEPEST = MAX_DEPTH + 20  # Some may be one thing in other words.
 
 # NOT INDEXED leaves the primary key: SQLite would rather walk through the scope's whole index than look up sixty keys.
+# The keys as one value make one statement of it however many they are, which SQLite then prepares but once.
 _FACTS = """
     SELECT d.id, d.stable_id, d.resource, d.scope_key, d.revision, d.thread, d.length, d.asks
-    FROM search_document d NOT INDEXED WHERE d.id IN ({marks}) AND {filters}
+    FROM json_each(%s) AS k CROSS JOIN search_document d NOT INDEXED ON d.id = k.value WHERE {filters}
 """
 
 
@@ -153,6 +155,7 @@ class _Search:
         self.near = {one.document_id: one for one in near}
         self.near_hits = 0
         self.ranked: set[int] = set()  # What has had its chance to be a hit.
+        self._scores: dict[int, float] = {}
         self.weights = Weights(
             settings.SEARCH_TEXT_WEIGHT if mode is Mode.HYBRID else 0.0, settings.SEARCH_THREAD_WEIGHT
         )
@@ -161,7 +164,9 @@ class _Search:
         """The order does not depend on how many are wanted, so that pages fit together."""
         found = {key for key, one in self.near.items() if self._is_near(one)}
         self.near_hits = len(found)
-        found.update(self.words.exact, self.words.shares)
+        found.update(
+            self.words.exact, _most(self.words.shares, DEEPEST)
+        )  # Whose words come later comes later by itself.
         by_themselves = sorted(found, key=lambda key: (key in self.words.exact, self._own(key), key), reverse=True)
         first = dict.fromkeys([*by_themselves[:POOL], *_most(self.words.shares, KEPT_IN_SIGHT)])
         near_by, pool = self._with_neighbours(list(first))
@@ -175,9 +180,9 @@ class _Search:
 
     def further(self, near: Iterable[NearDocument]) -> list[HybridHit]:
         """What lies further off by meaning alone, behind all that was ranked."""
-        unranked = {one.document_id: one for one in near if one.document_id not in self.ranked and self._is_near(one)}
-        self.near |= unranked
-        return self._in_order(list(unranked), {})
+        unranked = [one for one in near if one.document_id not in self.ranked and self._is_near(one)]
+        self._learn(unranked)
+        return self._in_order([one.document_id for one in unranked], {})
 
     def _is_near(self, one: NearDocument) -> bool:
         return one.z >= least_meaning(settings.SEARCH_MEANING_FLOOR, one.among)
@@ -197,6 +202,11 @@ class _Search:
         return [self._hit(facts[one.document_id], one) for one in order]
 
     def _own(self, key: int) -> float:
+        if key not in self._scores:
+            self._scores[key] = self._score(key)
+        return self._scores[key]
+
+    def _score(self, key: int) -> float:
         near = self.near.get(key)
         meaning = None
         if near is not None:
@@ -204,12 +214,16 @@ class _Search:
             meaning = meaning_score(z, near.among)
         return own_score(self.words.shares.get(key, 0.0), meaning, self.weights)
 
+    def _learn(self, near: Iterable[NearDocument]) -> None:
+        for one in near:
+            self.near[one.document_id] = one
+            self._scores.pop(one.document_id, None)
+
     def _look_up(self, neighbours: Iterable[int]) -> None:
         """How near the neighbours are that neither side brought. They count whatever the filters say, in the same scopes."""
         unknown = [key for key in neighbours if key not in self.near]
         if unknown:
-            scores = self.begun.scores(unknown, SearchFilters(self.filters.scope_keys))
-            self.near |= {one.document_id: one for one in scores}
+            self._learn(self.begun.scores(unknown, SearchFilters(self.filters.scope_keys)))
 
     def _facts(self, pool: Sequence[int]) -> dict[int, _Facts]:
         """Of those that pass the filters now; a piece of an older revision does not count."""
@@ -217,13 +231,14 @@ class _Search:
             return {}
         where, values = self.filters.where()
         with connection.cursor() as cursor:
-            cursor.execute(_FACTS.format(marks=", ".join(["%s"] * len(pool)), filters=where), [*pool, *values])
+            cursor.execute(_FACTS.format(filters=where), [json.dumps(list(pool)), *values])
             rows = cursor.fetchall()
         facts = {}
         for key, stable_id, resource, scope_key, revision, thread, length, asks in rows:
             near = self.near.get(key)
             if near is not None and near.revision != revision:
                 del self.near[key]
+                self._scores.pop(key, None)
             candidate = Candidate(key, (scope_key, thread), length, asks, self.words.exact.get(key))
             facts[key] = _Facts(stable_id, resource, scope_key, revision, candidate)
         return facts

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from apps.search.expressions import Match
 
@@ -58,6 +59,7 @@ class Ranked:
     parts: Parts
 
 
+@lru_cache(maxsize=64)
 def chance(among: int) -> float:
     """The ``z`` that the nearest of so many texts has by chance, about."""
     return math.sqrt(2 * math.log(max(among, 1)))

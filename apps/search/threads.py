@@ -4,13 +4,12 @@
 So it is true at once when a neighbour is changed, moved or deleted, and nothing has to be written again for it.
 """
 
+import json
 from collections.abc import Sequence
-from itertools import islice
 
 from django.db import connection
 
 REACH = 2
-_BATCH = 200
 
 # INDEXED BY: the index over threads holds only documents that have one, and gives a neighbour without sorting.
 _NEIGHBOUR = """(SELECT p.id FROM search_document p INDEXED BY search_document_thread
@@ -19,8 +18,8 @@ _NEIGHBOUR = """(SELECT p.id FROM search_document p INDEXED BY search_document_t
 _BEFORE = [_NEIGHBOUR.format(side="<", order="DESC", offset=number) for number in range(REACH)]
 _AFTER = [_NEIGHBOUR.format(side=">", order="ASC", offset=number) for number in range(REACH)]
 _SURROUNDINGS = f"""
-    SELECT d.id, {", ".join([*_BEFORE, *_AFTER])} FROM search_document d
-    WHERE NOT (d.thread = '') AND d.id IN ({{marks}})
+    SELECT d.id, {", ".join([*_BEFORE, *_AFTER])}
+    FROM json_each(%s) AS k CROSS JOIN search_document d NOT INDEXED ON d.id = k.value WHERE NOT (d.thread = '')
 """
 DISTANCES = (*(-1 - number for number in range(REACH)), *(1 + number for number in range(REACH)))
 
@@ -28,11 +27,9 @@ DISTANCES = (*(-1 - number for number in range(REACH)), *(1 + number for number 
 def surroundings(document_ids: Sequence[int]) -> dict[int, dict[int, int]]:
     """By document of a thread: its active neighbours in thread and scope, each with its distance, -1 the one before."""
     found: dict[int, dict[int, int]] = {}
-    remaining = iter(document_ids)
     with connection.cursor() as cursor:
-        while batch := list(islice(remaining, _BATCH)):
-            cursor.execute(_SURROUNDINGS.format(marks=", ".join(["%s"] * len(batch))), batch)
-            for key, *neighbours in cursor.fetchall():
-                pairs = zip(neighbours, DISTANCES, strict=True)
-                found[key] = {neighbour: distance for neighbour, distance in pairs if neighbour is not None}
+        cursor.execute(_SURROUNDINGS, [json.dumps(list(document_ids))])
+        for key, *neighbours in cursor.fetchall():
+            pairs = zip(neighbours, DISTANCES, strict=True)
+            found[key] = {neighbour: distance for neighbour, distance in pairs if neighbour is not None}
     return found

@@ -3,6 +3,8 @@
 from dataclasses import replace
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from apps.search import hybrid
 from apps.search.cursors import Reason
@@ -52,6 +54,21 @@ def test_what_means_the_same_is_found_without_any_of_the_words(near: SaidToBeNea
     assert ids(found) == ["storage"]
     assert (found.hits[0].match, found.mode, found.reason) == (Match.MEANING, Mode.HYBRID, None)
     assert near.is_closed
+
+
+def test_a_single_word_is_ranked_once_and_counts_as_it_would_beside_another(near: SaidToBeNear) -> None:
+    write(
+        **{f"n{number}": "Lunch moved." if number % 7 else "A lighthouse." * (number // 7 + 1) for number in range(70)}
+    )
+    with CaptureQueriesContext(connection) as captured:
+        alone = ask("lighthouse")
+    assert sum("bm25(" in query["sql"] for query in captured) == 1
+    assert {hit.match for hit in alone.hits} == {Match.IN_A_ROW}
+    shares = {hit.stable_id: hit.share for hit in alone.hits}
+    beside = {hit.stable_id: hit.share for hit in ask("lighthouse zzyzx").hits}
+    assert len(shares) == len(beside) == 10
+    (times,) = {round(shares[name] / beside[name], 2) for name in shares}  # What is asked for besides stands nowhere.
+    assert times > 2
 
 
 def test_weak_meaning_alone_does_not_fill_the_page(near: SaidToBeNear) -> None:
