@@ -173,6 +173,9 @@ def _set_up() -> Inside:
         def start(self, message: Mapping[str, Any], _timeout: float) -> None:
             self.answers.append(operations[message["op"]](desk, message))
 
+        def hint(self, message: Mapping[str, Any], _timeout: float) -> None:
+            operations[message["op"]](desk, message)
+
         def answer(self, _timeout: float) -> dict[str, Any]:
             return self.answers.pop(0)
 
