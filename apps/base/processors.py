@@ -23,7 +23,7 @@ def keep_off(thread: int, processor: int | None) -> None:
 
     It stays so until the next call.
     """
-    if processor is None:
+    if not isinstance(processor, int):  # It may have come from another process.
         return
     with suppress(OSError, AttributeError):  # The thread has ended, a sandbox forbids it, or this is not Linux.
         if others := os.sched_getaffinity(os.getpid()) - {processor}:

@@ -164,9 +164,8 @@ class _Search:
         """The order does not depend on how many are wanted, so that pages fit together."""
         found = {key for key, one in self.near.items() if self._is_near(one)}
         self.near_hits = len(found)
-        found.update(
-            self.words.exact, _most(self.words.shares, DEEPEST)
-        )  # Whose words come later comes later by itself.
+        # Of what has words alone no more than these can be among the first.
+        found.update(self.words.exact, _most(self.words.shares, DEEPEST))
         by_themselves = sorted(found, key=lambda key: (key in self.words.exact, self._own(key), key), reverse=True)
         first = dict.fromkeys([*by_themselves[:POOL], *_most(self.words.shares, KEPT_IN_SIGHT)])
         near_by, pool = self._with_neighbours(list(first))

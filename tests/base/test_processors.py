@@ -45,7 +45,8 @@ def test_a_thread_keeps_off_one_processor_at_a_time(sleeper: Sleeper) -> None:
 
 
 def test_who_knows_no_processor_or_no_thread_any_more_changes_nothing(sleeper: Sleeper) -> None:
-    processors.keep_off(sleeper.number, None)
+    for nothing in (None, "0", [0]):
+        processors.keep_off(sleeper.number, nothing)  # type: ignore[arg-type]
     assert os.sched_getaffinity(sleeper.number) == ALL
     sleeper.end()
     processors.keep_off(sleeper.number, min(ALL))
