@@ -12,6 +12,7 @@ from apps.memories.errors import FolderRefused
 from apps.memories.models import Alias, FileIntent, LogicalOperation, Memory, MemoryRevision, ScopeCommit
 from apps.memories.scopes import file_of
 from apps.memories.services.jobs import start_import
+from apps.memories.transfer import importing
 from apps.memories.transfer.folders import as_position, place_at, place_of, source_files
 from apps.memories.transfer.places import place_for
 from tests.memories.folder_world import codes, fill, imported, read, snapshot, titles
@@ -56,8 +57,11 @@ def test_a_folder_becomes_memories_with_their_folders_titles_tags_and_exact_bodi
     assert snapshot(folder) == before
 
 
-def test_an_import_is_one_closed_operation_of_several_commits(world: World, folder: Path, settings: Any) -> None:
+def test_an_import_is_one_closed_operation_of_several_commits(
+    world: World, folder: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings.SAVE_MANY = 3
+    monkeypatch.setattr(importing, "BATCH_SECONDS", 1e6)  # A slow moment would make batches smaller.
     fill(folder, {f"note {number:02}.md": f"text {number}\n" for number in range(8)})
     job = imported(world, folder)
     operation = LogicalOperation.objects.get(pk=job.operation_id)
