@@ -5,6 +5,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from apps.base import clock
+from apps.memories.scopes import project_of
 
 
 class Resource(models.TextChoices):
@@ -144,7 +145,7 @@ class Memory(models.Model):
     @property
     def project_id(self) -> str | None:
         """The workspace it belongs to, if any."""
-        return self.scope_id.removeprefix("project/") if self.scope_id.startswith("project/") else None
+        return project_of(self.scope_id)
 
 
 class Alias(models.Model):

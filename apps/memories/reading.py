@@ -1,12 +1,15 @@
 """The current text of a memory: the file is the authority, and nobody waits for it (L-05)."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
 from django.db import connection
 
 from apps.base.days import local
+from apps.base.rows import fetched
 from apps.leases.errors import ScopeBusy
 from apps.memories import documents
 from apps.memories.errors import FileUnsettled
@@ -72,6 +75,42 @@ def newest_bodies(memories: Sequence[Memory]) -> dict[int, str]:
             values,
         )
         return {key: bytes(body).decode("utf-8", "replace") for key, body in cursor.fetchall()}
+
+
+class Text(NamedTuple):
+    """What a memory says, and what is told beside it: a row and its newest revision at one moment."""
+
+    stable_id: str
+    title: str
+    resource: str
+    kind: str
+    status: str
+    scope_key: str
+    path: str
+    revision: int
+    updated_at: datetime
+    tags: list[str]
+    body: str
+
+
+# The ids as one value: SQLite prepares one statement, however many they are.
+_TEXTS = """
+    SELECT m.stable_id, m.title, m.resource, m.kind, m.status, m.scope_id, m.path, m.revision, m.updated_at, m.tags,
+        substr(r.document, r.body_at + 1)
+    FROM json_each(%s) AS k CROSS JOIN memories_memory m ON m.stable_id = k.value
+    JOIN memories_memoryrevision r ON r.memory_id = m.id AND r.number = m.revision
+"""
+
+
+def newest_texts(stable_ids: Sequence[str], scope_keys: Collection[str]) -> dict[str, Text]:
+    """By id the newest texts of those memories that lie in these scopes; cheaper than rows, for what every search shows."""
+    found = fetched(_TEXTS, [json.dumps(list(stable_ids))])
+    return {row[0]: _text(row) for row in found if row[5] in scope_keys}
+
+
+def _text(row: tuple[Any, ...]) -> Text:
+    told, (updated_at, tags, body) = row[:8], row[8:]  # SQLite stores times without a zone, in UTC.
+    return Text._make((*told, updated_at.replace(tzinfo=UTC), json.loads(tags), body.decode("utf-8", "replace")))
 
 
 def item_of(memory: Memory, caller: Caller) -> MemoryItem:

@@ -13,6 +13,12 @@ LIBRARY = "library"
 SCOPE_FILE = ".memrelay/scope.json"
 
 
+def project_of(scope_key: str) -> str | None:
+    """The workspace that a scope belongs to, if any."""
+    kind, _, name = scope_key.partition("/")
+    return name if kind == "project" else None
+
+
 def project_scope(project_id: str) -> str:
     return f"project/{project_id}"
 

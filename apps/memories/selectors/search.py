@@ -6,11 +6,9 @@ from dataclasses import dataclass, field, replace
 from django.conf import settings
 
 from apps.base.days import bound, local
-from apps.base.rows import rows_where
 from apps.changes.selectors import head
 from apps.memories.doors import outside_pending, searched_scopes
-from apps.memories.models import Memory
-from apps.memories.reading import newest_bodies
+from apps.memories.reading import Text, newest_texts
 from apps.memories.schemas import (
     AnyKind,
     Explain,
@@ -29,6 +27,7 @@ from apps.memories.schemas import (
     TimeTo,
     WhyOut,
 )
+from apps.memories.scopes import project_of
 from apps.operations.caller import Caller, Right
 from apps.operations.operation import operation
 from apps.search.cursors import MAX_DEPTH, Cursor, Reason, decode, encode, query_hash
@@ -164,15 +163,10 @@ def _folded(hits: Mapping[int, HybridHit], order: Sequence[int], filters: Search
     if not alike:
         return [Fold(key) for key in order]
     looked_at = {*alike, *(other for others in alike.values() for other in others)}
-    texts = _texts([hits[key].stable_id for key in looked_at], filters.scope_keys)
-    wordings = {key: said(texts[hits[key].stable_id]) for key in looked_at if hits[key].stable_id in texts}
+    texts = newest_texts([hits[key].stable_id for key in looked_at], filters.scope_keys)
+    found = ((key, texts.get(hits[key].stable_id)) for key in looked_at)
+    wordings = {key: said(f"{text.title}\n{text.body}") for key, text in found if text is not None}
     return folded(order, alike, wordings.get)
-
-
-def _texts(stable_ids: Sequence[str], scope_keys: Sequence[str]) -> dict[str, str]:
-    rows = _rows(stable_ids, scope_keys)
-    bodies = newest_bodies(rows) if rows else {}
-    return {row.stable_id: f"{row.title}\n{bodies.get(row.pk, '')}" for row in rows}
 
 
 def _doubt(keys: list[str], of_page: Reason | None, *, stale: bool) -> Reason | None:
@@ -184,26 +178,16 @@ def _doubt(keys: list[str], of_page: Reason | None, *, stale: bool) -> Reason | 
     return of_page or (Reason.OUTSIDE_CHANGES_PENDING if outside_pending(keys) else None)
 
 
-def _rows(stable_ids: Sequence[str], scope_keys: Sequence[str]) -> list[Memory]:
-    """A row that went meanwhile, or elsewhere, is left out."""
-    if not stable_ids:
-        return []
-    rows = rows_where(Memory, f"stable_id IN ({', '.join(['%s'] * len(stable_ids))})", list(stable_ids))
-    return [row for row in rows if row.scope_id in scope_keys]
-
-
 def _hits(caller: Caller, query: str, page: _Page, scope_keys: list[str], *, explain: bool) -> list[SearchHit]:
-    """The hits with their rows and the place of the match."""
-    rows = _rows([hit.stable_id for hit in page.hits], scope_keys)
-    if not rows:
+    """The hits with their texts and the place of the match; one that went meanwhile, or elsewhere, is left out."""
+    if not page.hits:
         return []
-    memories = {memory.stable_id: memory for memory in rows}
-    bodies = newest_bodies(rows)
+    texts = newest_texts([hit.stable_id for hit in page.hits], scope_keys)
     words = matched_words(query, [hit.document_id for hit in page.hits]) if explain else None
     shown = []
     for hit in page.hits:
-        if (memory := memories.get(hit.stable_id)) is not None:
-            answer = _hit(caller, query, hit, memory, bodies.get(memory.pk, ""))
+        if (text := texts.get(hit.stable_id)) is not None:
+            answer = _hit(caller, query, hit, text)
             answer.also = list(page.also.get(hit.document_id, ()))
             if words is not None:
                 answer.score, answer.why = round(hit.score, 4), _why(hit, words[hit.document_id])
@@ -211,24 +195,24 @@ def _hits(caller: Caller, query: str, page: _Page, scope_keys: list[str], *, exp
     return shown
 
 
-def _hit(caller: Caller, query: str, hit: HybridHit, memory: Memory, body: str) -> SearchHit:
+def _hit(caller: Caller, query: str, hit: HybridHit, text: Text) -> SearchHit:
     near = hit.near
-    is_by_meaning = near is not None and near.end > 0 and hit.share < HOLDS_MUCH and hit.revision == memory.revision
-    shown = excerpt(body, query, piece=(near.start, near.end) if near is not None and is_by_meaning else None)
+    is_by_meaning = near is not None and near.end > 0 and hit.share < HOLDS_MUCH and hit.revision == text.revision
+    shown = excerpt(text.body, query, piece=(near.start, near.end) if near is not None and is_by_meaning else None)
     return SearchHit.model_construct(
-        memory_id=memory.stable_id,
-        title=memory.title,
+        memory_id=text.stable_id,
+        title=text.title,
         excerpt=shown.text,
         marks=list(shown.marks),
-        resource=memory.resource,
-        kind=memory.kind,
-        tags=memory.tags,
-        status=memory.status,
-        scope=memory.scope_id,
-        project_id=memory.project_id,
-        path=memory.path,
-        revision=memory.revision,
-        updated_at=local(memory.updated_at, caller.zone),
+        resource=text.resource,
+        kind=text.kind,
+        tags=text.tags,
+        status=text.status,
+        scope=text.scope_key,
+        project_id=project_of(text.scope_key),
+        path=text.path,
+        revision=text.revision,
+        updated_at=local(text.updated_at, caller.zone),
         also=[],  # Said, since pydantic takes long over a default that has to be made.
         score=None,
         why=None,

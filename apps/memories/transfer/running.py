@@ -22,6 +22,7 @@ from apps.leases.services import holding
 from apps.memories.ledger.operations import close_operation
 from apps.memories.models import FolderJob, LogicalOperation
 from apps.memories.schemas import JobOut, JobReport
+from apps.memories.scopes import project_of
 from apps.memories.transfer.reports import REPORTS, sentence
 from apps.operations import receipts
 
@@ -167,7 +168,7 @@ def described(job: FolderJob, zone: str = "UTC", *, reports: bool = True) -> Job
         state=job.state,
         folder=job.folder,
         scope=job.scope_key,
-        project_id=job.scope_key.removeprefix("project/") if job.scope_key.startswith("project/") else None,
+        project_id=project_of(job.scope_key),
         target=job.target_key,
         operation_id=job.operation_id or "",
         error=job.error,
