@@ -125,11 +125,8 @@ def _values(row: models.Model, fields: "Sequence[_Field]", relations: Sequence[A
 def rows_where(model: type[RowT], condition: str, values: Sequence[Any]) -> list[RowT]:
     """Whole rows of a model by a condition in SQL (a constant of ours; what varies goes into ``values``)."""
     statement, names, conversions = _reading(model)
-    with connection.cursor() as cursor:
-        cursor.execute(f"{statement} WHERE {condition}", list(values))
-        found = cursor.fetchall()
     rows = []
-    for row in found:
+    for row in fetched(f"{statement} WHERE {condition}", values):
         loaded = list(row)
         for place, converters, column in conversions:
             for convert in converters:

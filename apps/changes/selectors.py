@@ -1,8 +1,7 @@
-from django.db import connection
+from apps.base.rows import fetched
 
 
 def head() -> int:
     """The number of the latest change; 0 before the first."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT max(sequence) FROM changes_change")
-        return int(cursor.fetchone()[0] or 0)
+    [(latest,)] = fetched("SELECT max(sequence) FROM changes_change", [])
+    return int(latest or 0)

@@ -2,9 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from django.db import connection
-
-from apps.base.rows import rows_where
+from apps.base.rows import fetched, rows_where
 from apps.base.text import fold, nfc, same_slug_key
 from apps.memories.errors import MemoryUnknown, ScopeUnknown
 from apps.memories.models import Alias, Memory, Status
@@ -57,16 +55,13 @@ def _known(caller: Caller, key: str) -> str:
 
 def visible_scopes(caller: Caller) -> list[str]:
     """Every scope with something in it that this caller may see."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT key FROM memories_scope")
-        return [key for (key,) in cursor.fetchall() if may_see(caller, key)]
+    return [key for (key,) in fetched("SELECT key FROM memories_scope", []) if may_see(caller, key)]
 
 
 def outside_pending(scope_keys: Sequence[str]) -> bool:
     """Whether the last look at one of these folders saw changes that are not taken in yet."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT key FROM memories_scope WHERE outside_pending")
-        return any(key in scope_keys for (key,) in cursor.fetchall())
+    pending = fetched("SELECT key FROM memories_scope WHERE outside_pending", [])
+    return any(key in scope_keys for (key,) in pending)
 
 
 def searched_scopes(caller: Caller, scope: str, project_id: str) -> list[str]:

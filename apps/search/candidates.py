@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection
-from django.db.backends.utils import CursorWrapper
-
+from apps.base.rows import fetched
 from apps.search.expressions import Ask, Match
 from apps.search.filters import SearchFilters
 from apps.search.index import RANK
@@ -51,60 +49,51 @@ def text_side(ask: Ask, filters: SearchFilters, most: int) -> TextSide:
     """At most ``most`` exact hits of a kind, and the documents with most of the query's rarer words."""
     where, values = filters.where()
     ranked = _SCORED.format(filters=where)
-    with connection.cursor() as cursor:
-        exact: dict[int, Match] = {}
-        if ask.title_key:
-            cursor.execute(_TITLED.format(filters=where), [ask.title_key, *values, most])
-            exact = dict.fromkeys((key for (key,) in cursor.fetchall()), Match.TITLE)
-        is_one_word = ask.alternatives == (ask.in_a_row,)  # Then what holds it is ranked but once.
-        cursor.execute(ranked, [ask.in_a_row, *values, SCORES_KEPT if is_one_word else most])
-        in_a_row = cursor.fetchall()
-        for key, _ in in_a_row[:most]:
-            exact.setdefault(key, Match.IN_A_ROW)
-        for key in _with_codes(cursor, ask, ranked, values):
-            exact.setdefault(key, Match.CODE)
-        shares = _shares(cursor, ask, ranked, values, in_a_row if is_one_word else None)
-        return TextSide(shares, exact, is_rebuilding(cursor))
+    exact: dict[int, Match] = {}
+    if ask.title_key:
+        titled = fetched(_TITLED.format(filters=where), [ask.title_key, *values, most])
+        exact = dict.fromkeys((key for (key,) in titled), Match.TITLE)
+    is_one_word = ask.alternatives == (ask.in_a_row,)  # Then what holds it is ranked but once.
+    in_a_row = fetched(ranked, [ask.in_a_row, *values, SCORES_KEPT if is_one_word else most])
+    for key, _ in in_a_row[:most]:
+        exact.setdefault(key, Match.IN_A_ROW)
+    for key in _with_codes(ask, ranked, values):
+        exact.setdefault(key, Match.CODE)
+    shares = _shares(ask, ranked, values, in_a_row if is_one_word else None)
+    return TextSide(shares, exact, is_rebuilding())
 
 
-def _with_codes(cursor: CursorWrapper, ask: Ask, ranked: str, values: Sequence[Any]) -> list[int]:
+def _with_codes(ask: Ask, ranked: str, values: Sequence[Any]) -> list[int]:
     """Documents that hold the codes of the query. Where many do, the codes tell no more than other words."""
     if not ask.codes:
         return []
-    cursor.execute(ranked, [" AND ".join(ask.codes), *values, CODES_AT_MOST + 1])
-    found = [key for key, _ in cursor.fetchall()]
+    found = [key for key, _ in fetched(ranked, [" AND ".join(ask.codes), *values, CODES_AT_MOST + 1])]
     return found if len(found) <= CODES_AT_MOST else []
 
 
-def _shares(
-    cursor: CursorWrapper, ask: Ask, ranked: str, values: Sequence[Any], known: Sequence[tuple[int, float]] | None
-) -> dict[int, float]:
+def _shares(ask: Ask, ranked: str, values: Sequence[Any], known: Sequence[tuple[Any, ...]] | None) -> dict[int, float]:
     """``known`` are the scores, where all words of the query have been asked for already."""
-    documents = newest_document(cursor)
+    documents = newest_document()
     if documents < FEW_DOCUMENTS:
-        return _shares_of_few(cursor, ask, ranked, values, documents)
-    counted = counts(cursor, ask.alternatives, ROWS_TO_RANK)
+        return _shares_of_few(ask, ranked, values, documents)
+    counted = counts(ask.alternatives, ROWS_TO_RANK)
     asked = rarer_words(counted, least=LEAST_WORDS, rows_to_rank=ROWS_TO_RANK)
     if not asked:
         return {}
     if known is None:
-        cursor.execute(ranked, [" OR ".join(word for word, _ in asked), *values, SCORES_KEPT])
-        known = cursor.fetchall()
+        known = fetched(ranked, [" OR ".join(word for word, _ in asked), *values, SCORES_KEPT])
     # A word that occurs nowhere takes its part of the share away: what is asked for is not there.
     absent = [0 for _, count in counted if not count]
     whole = _SATURATION * sum(_rarity(documents, count) for count in [*absent, *(count for _, count in asked)])
     return {key: -rank / whole for key, rank in known}
 
 
-def _shares_of_few(
-    cursor: CursorWrapper, ask: Ask, ranked: str, values: Sequence[Any], documents: int
-) -> dict[int, float]:
+def _shares_of_few(ask: Ask, ranked: str, values: Sequence[Any], documents: int) -> dict[int, float]:
     """In a store of a few documents a word that half of them hold is worth nothing to bm25, so they are counted here."""
     held: dict[int, float] = {}
     whole = 0.0
     for word in ask.alternatives:
-        cursor.execute(ranked, [word, *values, SCORES_KEPT])
-        found = [key for key, _ in cursor.fetchall()]
+        found = [key for key, _ in fetched(ranked, [word, *values, SCORES_KEPT])]
         worth = math.log(1 + (documents - len(found) + 0.5) / (len(found) + 0.5))
         whole += worth
         for key in found:

@@ -8,8 +8,7 @@ whether they contradict each other, ``likeness`` decides.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from django.db import connection
-
+from apps.base.rows import fetched
 from apps.search.likeness import Said, likeness, says_the_same
 
 FOLDED_AT_MOST = 60  # Of the best hits; further down nobody minds.
@@ -34,9 +33,8 @@ def suspects(document_ids: Sequence[int]) -> dict[int, list[int]]:
     first = document_ids[:FOLDED_AT_MOST]
     if len(first) < 2:
         return {}
-    with connection.cursor() as cursor:
-        cursor.execute(_WORDS.format(marks=", ".join(["%s"] * len(first))), list(first))
-        words = {key: frozenset(text.split()) for key, text in cursor.fetchall()}
+    rows = fetched(_WORDS.format(marks=", ".join(["%s"] * len(first))), first)
+    words = {key: frozenset(text.split()) for key, text in rows}
     known = [key for key in first if key in words]
     marks = {key: _mark(words[key]) for key in known}
     found = {}

@@ -10,10 +10,11 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from django.conf import settings
-from django.db import connection
 
+from apps.base.rows import fetched
 from apps.search.candidates import NO_WORDS, TextSide, text_side
 from apps.search.cursors import MAX_DEPTH, Reason
 from apps.search.errors import EmptyQuery
@@ -56,8 +57,7 @@ class Mode(StrEnum):
     SEMANTIC = "semantic"
 
 
-@dataclass(frozen=True, slots=True)
-class HybridHit:
+class HybridHit(NamedTuple):
     """``near`` is the best piece of the document by meaning, where it has vectors; ``share`` how much of the query it holds."""
 
     document_id: int
@@ -74,9 +74,7 @@ class HybridHit:
     @classmethod
     def of_words(cls, hit: Hit) -> "HybridHit":
         """A hit of the text index alone."""
-        return cls(
-            hit.document_id, hit.stable_id, hit.resource, hit.scope_key, hit.revision, hit.match, hit.score
-        )  # fmt: skip
+        return cls(hit.document_id, hit.stable_id, hit.resource, hit.scope_key, hit.revision, hit.match, hit.score)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +86,7 @@ class HybridHits:
     reason: Reason | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Facts:
+class _Facts(NamedTuple):
     stable_id: str
     resource: str
     scope_key: str
@@ -229,9 +226,7 @@ class _Search:
         if not pool:
             return {}
         where, values = self.filters.where()
-        with connection.cursor() as cursor:
-            cursor.execute(_FACTS.format(filters=where), [json.dumps(list(pool)), *values])
-            rows = cursor.fetchall()
+        rows = fetched(_FACTS.format(filters=where), [json.dumps(list(pool)), *values])
         facts = {}
         for key, stable_id, resource, scope_key, revision, thread, length, asks in rows:
             near = self.near.get(key)

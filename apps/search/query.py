@@ -1,12 +1,11 @@
 # ruff: noqa: S608 (Only constants of this room are put together; whatever was typed is a parameter.)
 """Asking the text index: one ladder from all words to any word, filters before the limit."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from django.db import connection
-from django.db.backends.utils import CursorWrapper
-
+from apps.base.rows import fetched
 from apps.search.cursors import MAX_DEPTH, Reason
 from apps.search.errors import EmptyQuery
 from apps.search.expressions import Ask, Match, Rung, any_of, understand
@@ -72,9 +71,8 @@ def search_text(query: str, filters: SearchFilters, *, limit: int = 10, offset: 
 
 def _page(ask: Ask, filters: SearchFilters, limit: int, offset: int) -> TextHits:
     end = min(offset + limit, MAX_DEPTH)
-    with connection.cursor() as cursor:
-        found = _climb(cursor, ask, filters, end + 1)  # One more tells whether a page follows.
-        rebuilding = is_rebuilding(cursor)
+    found = _climb(ask, filters, end + 1)  # One more tells whether a page follows.
+    rebuilding = is_rebuilding()
     hits = list(found.values())
     more = len(hits) > end
     reason = None
@@ -88,12 +86,11 @@ def _page(ask: Ask, filters: SearchFilters, limit: int, offset: int) -> TextHits
     return TextHits(hits[offset:end], more, reason is None, reason, Match.ALL_WORDS if mode is Match.TITLE else mode)
 
 
-def _climb(cursor: CursorWrapper, ask: Ask, filters: SearchFilters, wanted: int) -> dict[int, Hit]:
+def _climb(ask: Ask, filters: SearchFilters, wanted: int) -> dict[int, Hit]:
     found: dict[int, Hit] = {}
     where, values = filters.where()
     if ask.title_key:
-        cursor.execute(_TITLED.format(filters=where), [ask.title_key, *values, wanted])
-        _take(cursor, found, Match.TITLE, wanted)
+        _take(fetched(_TITLED.format(filters=where), [ask.title_key, *values, wanted]), found, Match.TITLE, wanted)
     ranked = _RANKED.format(filters=where)
     stood_in_a_row = False
     for rung in ask.rungs:
@@ -103,34 +100,33 @@ def _climb(cursor: CursorWrapper, ask: Ask, filters: SearchFilters, wanted: int)
         if found and (rung.is_last_resort or (stood_in_a_row and rung.match is Match.ANY_WORD)):
             continue
         if found and len(rung.alternatives) > 1:
-            rung = _by_rarer_words(cursor, rung, least=1, rows_to_rank=ROWS_TO_FILL)
+            rung = _by_rarer_words(rung, least=1, rows_to_rank=ROWS_TO_FILL)
         elif len(rung.alternatives) > LEAST_WORDS:
-            rung = _by_rarer_words(cursor, rung, least=LEAST_WORDS, rows_to_rank=ROWS_TO_RANK)
-        cursor.execute(ranked, [rung.expression, *values, wanted])
-        _take(cursor, found, rung.match, wanted)
+            rung = _by_rarer_words(rung, least=LEAST_WORDS, rows_to_rank=ROWS_TO_RANK)
+        _take(fetched(ranked, [rung.expression, *values, wanted]), found, rung.match, wanted)
         stood_in_a_row = stood_in_a_row or (rung.is_in_a_row and bool(found))
     return found
 
 
-def _by_rarer_words(cursor: CursorWrapper, rung: Rung, *, least: int, rows_to_rank: int) -> Rung:
-    if newest_document(cursor) <= rows_to_rank:
+def _by_rarer_words(rung: Rung, *, least: int, rows_to_rank: int) -> Rung:
+    if newest_document() <= rows_to_rank:
         return rung
-    counted = rarer_words(counts(cursor, rung.alternatives, rows_to_rank), least=least, rows_to_rank=rows_to_rank)
+    counted = rarer_words(counts(rung.alternatives, rows_to_rank), least=least, rows_to_rank=rows_to_rank)
     return any_of([alternative for alternative, _ in counted] or rung.alternatives[:1])
 
 
-def newest_document(cursor: CursorWrapper) -> int:
+def newest_document() -> int:
     """The highest key, which is about how many documents there are and costs no counting."""
-    cursor.execute("SELECT max(id) FROM search_document")
-    return int(cursor.fetchone()[0] or 0)
+    [(newest,)] = fetched("SELECT max(id) FROM search_document", [])
+    return int(newest or 0)
 
 
-def counts(cursor: CursorWrapper, alternatives: Sequence[str], most: int) -> list[tuple[str, int]]:
+def counts(alternatives: Sequence[str], most: int) -> list[tuple[str, int]]:
     """In how many documents each of the words stands, counted to ``most``."""
     counted = []
     for alternative in alternatives:
-        cursor.execute(_BOUNDED_COUNT, [alternative, most])
-        counted.append((alternative, int(cursor.fetchone()[0])))
+        [(count,)] = fetched(_BOUNDED_COUNT, [alternative, most])
+        counted.append((alternative, int(count)))
     return counted
 
 
@@ -145,12 +141,12 @@ def rarer_words(counted: Sequence[tuple[str, int]], *, least: int, rows_to_rank:
     return known
 
 
-def _take(cursor: CursorWrapper, found: dict[int, Hit], match: Match, wanted: int) -> None:
-    for key, stable_id, resource, scope_key, revision, rank in cursor.fetchall():
+def _take(rows: Iterable[tuple[Any, ...]], found: dict[int, Hit], match: Match, wanted: int) -> None:
+    for key, stable_id, resource, scope_key, revision, rank in rows:
         if key not in found and len(found) < wanted:
             found[key] = Hit(key, stable_id, resource, scope_key, revision, -rank, match)
 
 
-def is_rebuilding(cursor: CursorWrapper) -> bool:
-    cursor.execute("SELECT EXISTS (SELECT 1 FROM search_rebuild)")
-    return bool(cursor.fetchone()[0])
+def is_rebuilding() -> bool:
+    [(is_one,)] = fetched("SELECT EXISTS (SELECT 1 FROM search_rebuild)", [])
+    return bool(is_one)

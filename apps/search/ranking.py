@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from apps.search.expressions import Match
 
@@ -30,8 +31,7 @@ class Weights:
     threads: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     document_id: int
     thread: tuple[str, str]  # Its scope and the name of the thread; the name is empty where there is none.
     length: int
@@ -39,8 +39,7 @@ class Candidate:
     exact: Match | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(NamedTuple):
     """What a score is made of."""
 
     own: float
@@ -53,8 +52,7 @@ class Parts:
         return self.own + self.neighbours + self.thread + self.shape
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     document_id: int
     parts: Parts
 

@@ -7,7 +7,7 @@ So it is true at once when a neighbour is changed, moved or deleted, and nothing
 import json
 from collections.abc import Sequence
 
-from django.db import connection
+from apps.base.rows import fetched
 
 REACH = 2
 
@@ -27,9 +27,7 @@ DISTANCES = (*(-1 - number for number in range(REACH)), *(1 + number for number 
 def surroundings(document_ids: Sequence[int]) -> dict[int, dict[int, int]]:
     """By document of a thread: its active neighbours in thread and scope, each with its distance, -1 the one before."""
     found: dict[int, dict[int, int]] = {}
-    with connection.cursor() as cursor:
-        cursor.execute(_SURROUNDINGS, [json.dumps(list(document_ids))])
-        for key, *neighbours in cursor.fetchall():
-            pairs = zip(neighbours, DISTANCES, strict=True)
-            found[key] = {neighbour: distance for neighbour, distance in pairs if neighbour is not None}
+    for key, *neighbours in fetched(_SURROUNDINGS, [json.dumps(list(document_ids))]):
+        pairs = zip(neighbours, DISTANCES, strict=True)
+        found[key] = {neighbour: distance for neighbour, distance in pairs if neighbour is not None}
     return found

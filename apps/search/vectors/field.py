@@ -9,9 +9,9 @@ from operator import or_
 from typing import Any
 
 import numpy as np
-from django.db import connection
 from numpy.typing import NDArray
 
+from apps.base.rows import fetched
 from apps.search.filters import SearchFilters
 from apps.search.vectors.blocks import Block, Column, Floats, Rows
 from apps.search.vectors.near import NearDocument
@@ -221,9 +221,8 @@ class Field:
 def _passing(filters: SearchFilters) -> NDArray[np.bool_]:
     """By document whether it passes; the last place is for those beyond, which do not."""
     where, values = filters.where()
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT d.id FROM search_document d WHERE {where}", values)  # noqa: S608 - constants of this room
-        documents = np.fromiter((key for (key,) in cursor.fetchall()), np.int64)
+    rows = fetched(f"SELECT d.id FROM search_document d WHERE {where}", values)  # noqa: S608 - constants of this room
+    documents = np.fromiter((key for (key,) in rows), np.int64)
     passing = np.zeros(int(documents.max(initial=-1)) + 2, np.bool_)
     passing[documents] = True
     return passing

@@ -14,8 +14,8 @@ from threading import RLock
 from typing import Any
 
 import numpy as np
-from django.db import connection
 
+from apps.base.rows import fetched
 from apps.search.filters import SearchFilters
 from apps.search.vectors.blocks import Block, Floats
 from apps.search.vectors.field import Field, Found, Searched
@@ -86,17 +86,16 @@ class Matrix:
 
     def _read_some(self) -> bool:
         """Whether that was all there is."""
-        with self._lock, connection.cursor() as cursor:
-            cursor.execute("SELECT seq FROM sqlite_sequence WHERE name = 'search_passage'")
-            newest = (cursor.fetchone() or (0,))[0]
+        with self._lock:
+            found = fetched("SELECT seq FROM sqlite_sequence WHERE name = 'search_passage'", [])
+            newest = found[0][0] if found else 0
             if newest == self._last:
                 return True
             if newest < self._last:  # Keys only grow: another database lies there now.
                 self._begin_anew()
             limit = READ_AT_ONCE
             while True:
-                cursor.execute(_NEWER, [self._last, newest, self.model_id, limit])
-                rows = cursor.fetchall()
+                rows = fetched(_NEWER, [self._last, newest, self.model_id, limit])
                 if len(rows) < limit:
                     self._take(rows)
                     self._last = newest
@@ -195,9 +194,8 @@ class Matrix:
         """Hold hits against the database; how many of them do not count."""
         where, values = filters.where()
         documents = found["document"].tolist()
-        with connection.cursor() as cursor:
-            cursor.execute(_STANDING.format(where=where), [*values, json.dumps(documents)])
-            known = {key: (revision, bool(passes)) for key, revision, passes in cursor.fetchall()}
+        rows = fetched(_STANDING.format(where=where), [*values, json.dumps(documents)])
+        known = {key: (revision, bool(passes)) for key, revision, passes in rows}
         told = [known.get(document, (0, False)) for document in documents]
         stands = np.array([revision for revision, _ in told], np.int64) == field.of("revision", found)
         passes = stands & np.array([passes for _, passes in told], np.bool_)
@@ -219,11 +217,9 @@ def _sample(blocks: Sequence[Block], dimensions: int) -> Floats:
 def _stored(ids: Sequence[int], dimensions: int) -> dict[int, Floats]:
     """The vectors of passages, from the database."""
     vectors: dict[int, Floats] = {}
-    with connection.cursor() as cursor:
-        cursor.execute(_VECTORS, [json.dumps(list(ids))])
-        for key, stored in cursor.fetchall():
-            if len(stored) == dimensions * 2:
-                vectors[key] = np.frombuffer(bytes(stored), np.float16).astype(np.float32)
+    for key, stored in fetched(_VECTORS, [json.dumps(list(ids))]):
+        if len(stored) == dimensions * 2:
+            vectors[key] = np.frombuffer(bytes(stored), np.float16).astype(np.float32)
     return vectors
 
 

@@ -1,12 +1,12 @@
 """What a question by meaning finds."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from apps.search.cursors import Reason
 
 
-@dataclass(frozen=True, slots=True)
-class NearDocument:
+class NearDocument(NamedTuple):
     """The best passage of one document: characters ``start`` to ``end`` of the body, or the head where both are 0.
 
     ``z`` says by how many standard deviations it is nearer to the question than the texts of its language are, and compares

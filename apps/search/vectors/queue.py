@@ -9,9 +9,8 @@ from datetime import datetime
 from itertools import islice
 from typing import NamedTuple
 
-from django.db import connection
-
 from apps.base import clock
+from apps.base.rows import fetched
 from apps.base.transactions import short_transaction
 from apps.search.embedding.choice import current_key
 from apps.search.index import stored_time
@@ -41,9 +40,7 @@ class Due(NamedTuple):
 
 def due(most: int, *, now: datetime | None = None) -> list[Due]:
     """The next documents to embed."""
-    with connection.cursor() as cursor:
-        cursor.execute(_DUE, [stored_time(now or clock.now()), most])
-        return [Due(*row) for row in cursor.fetchall()]
+    return [Due(*row) for row in fetched(_DUE, [stored_time(now or clock.now()), most])]
 
 
 def pending(scope_keys: Iterable[str] | None = None, *, to: int = COUNTED_TO) -> int:
@@ -52,9 +49,8 @@ def pending(scope_keys: Iterable[str] | None = None, *, to: int = COUNTED_TO) ->
     if keys == []:
         return 0  # SQLite finds no plan for nothing by a given index.
     scoped = "" if keys is None else f" AND d.scope_key IN ({', '.join(['%s'] * len(keys))})"
-    with connection.cursor() as cursor:
-        cursor.execute(_PENDING.format(scoped=scoped), [*(keys or ()), to])
-        return int(cursor.fetchone()[0])
+    [(waiting,)] = fetched(_PENDING.format(scoped=scoped), [*(keys or ()), to])
+    return int(waiting)
 
 
 def enqueue(document_ids: Iterable[int]) -> None:

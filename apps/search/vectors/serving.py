@@ -3,14 +3,13 @@
 from threading import Lock, local
 from typing import TYPE_CHECKING
 
-from django.db import connection
-
+from apps.base.rows import fetched
 from apps.search.embedding.errors import EmbedderUnavailable
 from apps.search.embedding.frames import Message
 from apps.search.embedding.model import EmbeddingModel
 from apps.search.vectors.field import Field
 from apps.search.vectors.matrix import Matrix
-from apps.search.vectors.wire import filters_from, told_documents
+from apps.search.vectors.wire import filters_from
 
 if TYPE_CHECKING:
     from apps.search.embedding.desk import Desk
@@ -68,21 +67,20 @@ def nearest(desk: "Desk", message: Message) -> Message:
         limit=int(message.get("limit", 200)),
         ahead=scanned[1] if scanned else None,
     )
-    return {"documents": told_documents(found)}
+    return {"documents": found}
 
 
 def matrix_of(model: EmbeddingModel) -> Matrix | None:
     """The vectors of a model in memory, if it has made any; those of another one are let go."""
-    with connection.cursor() as cursor:  # Past the ORM: every search by meaning asks this.
-        cursor.execute("SELECT id FROM search_vectormodel WHERE key = %s", [model.key])
-        row = cursor.fetchone()
-    if row is None:
+    found = fetched("SELECT id FROM search_vectormodel WHERE key = %s", [model.key])
+    if not found:
         return None
+    [(number,)] = found
     with _lock:
-        key = (model.key, row[0])
+        key = (model.key, number)
         if key not in _matrices:
             _matrices.clear()
-            _matrices[key] = Matrix(row[0], model.dimensions)
+            _matrices[key] = Matrix(number, model.dimensions)
         return _matrices[key]
 
 
