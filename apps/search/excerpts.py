@@ -7,7 +7,7 @@ tokeniser around it.
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -142,14 +142,15 @@ def _aligned(text: str) -> str:
     """The text in lower case without accents and width, every character still at its place."""
     if text.isascii():
         return text.lower()
-    low = _WIDE_OR_ACCENTED.sub(_one_plain, text)
+    low = _WIDE_OR_ACCENTED.sub(lambda match: _one_plain(match[0]), text)
     lower = low.lower()
     return lower if len(lower) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in low)
 
 
-def _one_plain(match: re.Match[str]) -> str:
-    became = plain(match[0])
-    return became if len(became) == 1 else match[0]
+@lru_cache(maxsize=1_024)
+def _one_plain(letter: str) -> str:
+    became = plain(letter)
+    return became if len(became) == 1 else letter
 
 
 # --- choosing and cutting -----------------------------------------------------------------------------------
@@ -214,7 +215,12 @@ def _may_cut(text: str, place: int) -> bool:
 
 
 def _is_joined(before: str, after: str) -> bool:
-    return before == "\u200d" or bool(_JOINED.match(after)) or unicodedata.category(after)[0] == "M"
+    return before == "\u200d" or _joins(after)
+
+
+@lru_cache(maxsize=4_096)
+def _joins(letter: str) -> bool:
+    return bool(_JOINED.match(letter)) or unicodedata.category(letter)[0] == "M"
 
 
 def _between_characters(text: str, place: int) -> int:
@@ -249,16 +255,30 @@ def _is_closing(text: str, place: int) -> bool:
 def _marks(part: str, needles: _Needles) -> list[tuple[int, int]]:
     low = _aligned(part)
     spans = [(place, place + len(run)) for run in needles.runs for place in _occurrences(low, run, len(low))]
-    is_hard = _HARD.search(part) is not None
-    wanted = needles.words | needles.runs if is_hard else needles.words
-    may_hold_some = is_hard or needles.beginning.search(low)  # A hit by meaning mostly holds none.
-    for chunk in _CHUNK.finditer(part) if may_hold_some else ():
-        start = chunk.start()
-        if is_hard or needles.beginning.search(low, start, chunk.end()):
-            spans += [
-                (start + token.start, start + token.end) for token in chunk_tokens(chunk[0]) if token.text in wanted
-            ]
+    wanted, chunks = needles.words, _chunks_with(needles.beginning, part, low)
+    if _HARD.search(part):
+        wanted, chunks = needles.words | needles.runs, [found.span() for found in _CHUNK.finditer(part)]
+    for start, end in chunks:
+        spans += [
+            (start + token.start, start + token.end)
+            for token in chunk_tokens(part[start:end])
+            if token.text in wanted
+        ]  # fmt: skip
     return _merged(part, sorted(spans))
+
+
+def _chunks_with(beginning: re.Pattern[str], part: str, low: str) -> Iterable[tuple[int, int]]:
+    """The chunks between white space in which it matches; in a hit by meaning mostly none."""
+    end = 0
+    for found in beginning.finditer(low):
+        if found.start() < end:
+            continue
+        start = found.start()
+        while start > end and not part[start - 1].isspace():
+            start -= 1
+        gap = _SPACE.search(part, found.end())
+        end = gap.start() if gap else len(part)
+        yield start, end
 
 
 def _merged(part: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -15,7 +15,7 @@ FOLDED_AT_MOST = 60  # Of the best hits; further down nobody minds.
 _CHARACTERS = 300  # Beginnings tell which texts may be alike; whether they are, the whole texts do.
 _MAY_SHARE = 0.6  # Of all words of both, as the index holds them.
 _LEAST = _MAY_SHARE / (1 + _MAY_SHARE)  # Of the sum of both sizes: so many words they must share.
-_BITS = 255  # Each word sets one bit of these.
+_BITS = tuple(1 << number for number in range(256))  # Each word sets one of these.
 _SHARE = 0.6  # Of all telling words of both. A text that only repeats a part of another one says less, and stays.
 _WORDS = f"SELECT rowid, substr(title || ' ' || body, 1, {_CHARACTERS}) FROM search_text WHERE rowid IN ({{marks}})"
 
@@ -57,7 +57,7 @@ def _alike_before(
 def _mark(words: frozenset[str]) -> int:
     mark = 0
     for word in words:
-        mark |= 1 << (hash(word) & _BITS)
+        mark |= _BITS[hash(word) & 255]
     return mark
 
 

@@ -44,7 +44,7 @@ from apps.search.ranking import FIRST
 HOLDS_MUCH = (
     0.35  # A hit that holds this share of the query shows where its words stand, any other one its nearest piece.
 )
-SPARE = 10  # Read beyond the page, since some of its hits may turn out to be one thing in other words.
+SPARE = 5  # Read beyond the page, since some of its hits may turn out to be one thing in other words.
 
 
 @operation(needs=Right.READ, answers=SearchOut)
