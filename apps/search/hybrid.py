@@ -101,11 +101,13 @@ def search_hybrid(query: str, filters: SearchFilters, *, mode: Mode = Mode.HYBRI
     is to ask for instead, and ``reason`` says what is the matter. It is also text where a code is asked for that stands
     nowhere as it is.
     """
-    ask = understand(query)
-    if ask is None:
-        raise EmptyQuery
-    begun = asking.begin(query, filters.scope_keys)  # Meaning is looked for while the words are.
+    if not any(map(str.isalnum, query)) and understand(query) is None:
+        raise EmptyQuery  # Before anybody is asked what signs mean.
+    begun = asking.begin(query, filters.scope_keys)  # Meaning is looked for while the words are cut and looked up.
     try:
+        ask = understand(query)
+        if ask is None:
+            raise EmptyQuery
         return _answer(ask, filters, mode, wanted, begun)
     finally:
         begun.close()

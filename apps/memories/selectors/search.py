@@ -1,6 +1,6 @@
 """Searching: by words and by meaning, the place of the match in the text, several wordings of one thing as one hit."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from django.conf import settings
@@ -71,9 +71,12 @@ def memory_search(
     """
     keys = searched_scopes(caller, scope, project_id)
     told = {"scopes": keys, "k": kind, "t": tags, "s": status, "r": resource, "u": [updated_from, updated_to]}
-    digests = {each: query_hash(query, {**told, "m": each.value}) for each in Mode}
     now_at = head()
-    used, start = _start(cursor, Mode(mode), digests, now_at)
+
+    def digest(of: Mode) -> str:
+        return query_hash(query, {**told, "m": of.value})
+
+    used, start = _start(cursor, Mode(mode), digest, now_at)
     filters = SearchFilters(
         keys,
         resources=None if resource == "any" else (resource,),
@@ -91,7 +94,7 @@ def memory_search(
         complete=reason is None,
         reason=reason.value if reason else None,
         mode=page.mode.value,
-        next_cursor=encode(Cursor(digests[page.mode], start.offset + limit, start.head)) if page.more else "",
+        next_cursor=encode(Cursor(digest(page.mode), start.offset + limit, start.head)) if page.more else "",
     )
 
 
@@ -106,14 +109,14 @@ class _Page:
     also: Mapping[int, list[str]] = field(default_factory=dict)
 
 
-def _start(cursor: str, mode: Mode, digests: Mapping[Mode, str], now_at: int) -> tuple[Mode, Cursor]:
+def _start(cursor: str, mode: Mode, digest: Callable[[Mode], str], now_at: int) -> tuple[Mode, Cursor]:
     """Where the page begins. A search that had to go by words alone goes on so, whatever has come up meanwhile."""
     if not cursor:
-        return mode, Cursor(digests[mode], 0, now_at)
+        return mode, Cursor("", 0, now_at)
     try:
-        return mode, decode(cursor, digests[mode])
+        return mode, decode(cursor, digest(mode))
     except CursorInvalid:
-        return Mode.TEXT, decode(cursor, digests[Mode.TEXT])
+        return Mode.TEXT, decode(cursor, digest(Mode.TEXT))
 
 
 def _by_words(query: str, filters: SearchFilters, _mode: Mode, offset: int, limit: int) -> _Page:

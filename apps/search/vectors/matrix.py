@@ -193,15 +193,15 @@ class Matrix:
     def _drop_fallen(self, field: Field, found: Found, filters: SearchFilters) -> int:
         """Hold hits against the database; how many of them do not count."""
         where, values = filters.where()
-        documents = found["document"].tolist()
+        documents, revisions = found["document"].tolist(), field.of("revision", found).tolist()
         rows = fetched(_STANDING.format(where=where), [*values, json.dumps(documents)])
-        known = {key: (revision, bool(passes)) for key, revision, passes in rows}
-        told = [known.get(document, (0, False)) for document in documents]
-        stands = np.array([revision for revision, _ in told], np.int64) == field.of("revision", found)
-        passes = stands & np.array([passes for _, passes in told], np.bool_)
-        if not passes.all():
-            field.forget(found[~passes], bury=~stands[~passes])
-        return int(np.count_nonzero(~passes))
+        known = {key: (revision, passes) for key, revision, passes in rows}
+        told = [known.get(document, (0, 0)) for document in documents]
+        fallen = [place for place, revision in enumerate(revisions) if told[place] != (revision, 1)]
+        if fallen:
+            bury = np.array([told[place][0] != revisions[place] for place in fallen], np.bool_)
+            field.forget(found[fallen], bury=bury)
+        return len(fallen)
 
 
 def _sample(blocks: Sequence[Block], dimensions: int) -> Floats:
