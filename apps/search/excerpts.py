@@ -79,7 +79,8 @@ def _needles(query: str) -> _Needles:
         else:
             words |= {name.token for name in piece.names}
             for part in piece.parts:
-                (common if part.surface in COMMON else words).add(part.token)
+                if len(part.token) > 1 or not piece.names:  # The E of E4604 stands in every text.
+                    (common if part.surface in COMMON else words).add(part.token)
     if not words and not runs:
         runs = {token for token in common if not token.isascii()}
         words = common - runs
