@@ -174,7 +174,7 @@ OPTIONS = [
     Option(
         "MEMRELAY_SEARCH_DEPTH",
         int,
-        40,
+        30,
         "So many of the best by words, and by meaning, are ranked together. More costs time.",
         "Search",
         least=1,
