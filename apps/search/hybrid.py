@@ -120,12 +120,16 @@ def _answer(ask: Ask, filters: SearchFilters, mode: Mode, wanted: int, begun: As
     if mode is Mode.HYBRID and ask.is_code and not (words.exact or words.shares or words.rebuilding):
         return HybridHits([], Mode.TEXT, None)  # What means much the same as a code is another code.
     # How deep it is looked does not depend on the page, or one hit would have another place on each.
-    near = begun.finish(filters, also=_most(words.shares, settings.SEARCH_DEPTH), limit=settings.SEARCH_DEPTH)
-    if not near.available:
-        return HybridHits([], Mode.TEXT, near.reason)
-    search = _Search(filters, begun, words, near.documents, mode)
-    hits = search.best(wanted)
-    if len(hits) < wanted and search.near_hits >= settings.SEARCH_DEPTH:  # Else there is nothing near further off.
+    depth = settings.SEARCH_DEPTH
+    for checked in (False, True):  # The second time only where one of them turns out to have gone or changed.
+        near = begun.finish(filters, also=_most(words.shares, depth), limit=depth, checked=checked)
+        if not near.available:
+            return HybridHits([], Mode.TEXT, near.reason)
+        search = _Search(filters, begun, words, near.documents, mode)
+        hits = search.best(wanted)
+        if not search.met_fallen:
+            break
+    if len(hits) < wanted and search.near_hits >= depth:  # Else there is nothing near further off.
         hits += search.further(begun.finish(filters, limit=DEEPEST).documents)
     return HybridHits(hits, mode, _reason(ask, words, near.reason))
 
@@ -153,6 +157,9 @@ class _Search:
         self.words = words
         self.near = {one.document_id: one for one in near}
         self.near_hits = 0
+        self.met_fallen = False  # Whether something near has gone, changed or been filtered out since.
+        self._nearest = frozenset(self.near)
+        self._facts: dict[int, _Facts] = {}
         self.ranked: set[int] = set()  # What has had its chance to be a hit.
         self._scores: dict[int, float] = {}
         self.weights = Weights(
@@ -186,7 +193,9 @@ class _Search:
         return one.z >= least_meaning(settings.SEARCH_MEANING_FLOOR, one.among)
 
     def _with_neighbours(self, pool: list[int]) -> tuple[dict[int, dict[int, int]], list[int]]:
-        near_by = surroundings(pool) if self.weights.threads else {}
+        self._look_facts_up(pool)
+        in_threads = [key for key in pool if key in self._facts and self._facts[key].candidate.thread[1]]
+        near_by = surroundings(in_threads) if in_threads and self.weights.threads else {}
         if near_by:
             pool = list(dict.fromkeys([*pool, *_next_to(near_by)]))
             near_by |= surroundings([key for key in pool if key not in near_by])
@@ -194,7 +203,8 @@ class _Search:
         return near_by, pool
 
     def _in_order(self, keys: Sequence[int], near_by: Mapping[int, Mapping[int, int]]) -> list[HybridHit]:
-        facts = self._facts(keys)
+        self._look_facts_up(keys)
+        facts = {key: self._facts[key] for key in keys if key in self._facts}
         own = {key: self._own(key) for key in [*facts, *(key for near in near_by.values() for key in near)]}
         order = in_order([one.candidate for one in facts.values()], own, near_by, self.weights)
         return [self._hit(facts[one.document_id], one) for one in order]
@@ -223,21 +233,24 @@ class _Search:
         if unknown:
             self._learn(self.begun.scores(unknown, SearchFilters(self.filters.scope_keys)))
 
-    def _facts(self, pool: Sequence[int]) -> dict[int, _Facts]:
+    def _look_facts_up(self, keys: Iterable[int]) -> None:
         """Of those that pass the filters now; a piece of an older revision does not count."""
-        if not pool:
-            return {}
+        unknown = [key for key in keys if key not in self._facts]
+        if not unknown:
+            return
         where, values = self.filters.where()
-        rows = fetched(_FACTS.format(filters=where), [json.dumps(list(pool)), *values])
-        facts = {}
+        rows = fetched(_FACTS.format(filters=where), [json.dumps(unknown), *values])
+        standing = set()
         for key, stable_id, resource, scope_key, revision, thread, length, asks in rows:
             near = self.near.get(key)
             if near is not None and near.revision != revision:
                 del self.near[key]
                 self._scores.pop(key, None)
+            else:
+                standing.add(key)
             candidate = Candidate(key, (scope_key, thread), length, asks, self.words.exact.get(key))
-            facts[key] = _Facts(stable_id, resource, scope_key, revision, candidate)
-        return facts
+            self._facts[key] = _Facts(stable_id, resource, scope_key, revision, candidate)
+        self.met_fallen = self.met_fallen or not standing.issuperset(self._nearest.intersection(unknown))
 
     def _hit(self, facts: _Facts, one: Ranked) -> HybridHit:
         key = one.document_id

@@ -23,6 +23,8 @@ class SaidToBeNear:
     among: int = 1_000
     asked: list[str] = field(default_factory=list)
     is_closed: bool = False
+    fallen: Mapping[int, float] = field(default_factory=dict)  # By key of a document: told of where nothing is checked.
+    checks: list[bool] = field(default_factory=list)
 
     query: str = ""
 
@@ -31,10 +33,15 @@ class SaidToBeNear:
         self.asked.append(query)
         return self
 
-    def finish(self, filters: SearchFilters, *, also: Sequence[int] = (), limit: int = 200) -> Nearest:
+    def finish(
+        self, filters: SearchFilters, *, also: Sequence[int] = (), limit: int = 200, checked: bool = True
+    ) -> Nearest:
         if not self.available:
             return Nearest(reason=self.doubt)
+        self.checks.append(checked)
         found = self._documents(filters, None)
+        if not checked:
+            found += [NearDocument(key, 0, 0, 0, 0.9, z, "en", self.among) for key, z in self.fallen.items()]
         chosen = sorted(found, key=lambda one: -one.z)[:limit]
         chosen += [one for one in found if one.document_id in also and one not in chosen]
         return Nearest(chosen, True, self.doubt)

@@ -13,6 +13,7 @@ from apps.search.expressions import Match
 from apps.search.filters import SearchFilters
 from apps.search.hybrid import HybridHits, Mode, search_hybrid
 from apps.search.index import index_move, index_remove, index_write, index_write_many
+from apps.search.models import Document
 from apps.search.ranking import OWN_LANGUAGE
 from tests.search.made import DAY, entry
 from tests.search.near_by import SaidToBeNear
@@ -193,6 +194,24 @@ def test_a_vector_of_an_older_revision_counts_for_nothing(near: SaidToBeNear) ->
     near.z, near.revisions = {"one": 5.0}, {"one": 0}
     hit = ask("no disk").hits[0]
     assert hit.near is None
+
+
+@pytest.mark.parametrize("what", ["changed", "gone", "filtered"])
+def test_what_fell_since_it_was_embedded_gives_its_place_to_another_one(near: SaidToBeNear, what: str) -> None:
+    write(one="Nothing of that kind.", two="No space was left.")
+    index_write(entry("else", body="No room.", resource="checkpoint"))
+    keys = dict(Document.objects.values_list("stable_id", "pk"))
+    near.z = {"two": 3.0}
+    near.fallen = {{"changed": keys["one"], "gone": 99_999, "filtered": keys["else"]}[what]: 5.0}
+    found = ask("disk full", replace(ONE, resources=("memory",)) if what == "filtered" else ONE)
+    assert (ids(found), near.checks) == (["two"], [False, True])
+
+
+def test_nothing_is_asked_twice_where_all_stands(near: SaidToBeNear) -> None:
+    told(question="Where is the cabinet?", answer="At my sister's.")
+    near.z = {"answer": 3.0, "question": 1.0}
+    assert ids(ask("walnut cabinet"))
+    assert near.checks == [False]
 
 
 def test_what_no_longer_passes_the_filters_is_left_out(near: SaidToBeNear) -> None:

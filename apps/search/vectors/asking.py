@@ -43,11 +43,16 @@ class Asking:
         except (EmbedderUnavailable, EmbeddingUnavailable) as failure:
             self._give_up(failure)
 
-    def finish(self, filters: SearchFilters, *, also: Sequence[int] = (), limit: int = 200) -> Nearest:
-        """The nearest documents that pass the filters, and how far that answer can be relied on."""
+    def finish(
+        self, filters: SearchFilters, *, also: Sequence[int] = (), limit: int = 200, checked: bool = True
+    ) -> Nearest:
+        """The nearest documents that pass the filters, and how far that answer can be relied on.
+
+        Unless ``checked``, some may have gone or changed since they were embedded, and the caller looks.
+        """
         if not self.is_on:
             return Nearest()
-        self._ask(filters, also, limit)
+        self._ask(filters, also, limit, checked=checked)
         waiting = pending(filters.scope_keys)
         documents = self._answer()
         if documents is None:
@@ -56,7 +61,7 @@ class Asking:
 
     def scores(self, document_ids: Sequence[int], filters: SearchFilters) -> list[NearDocument]:
         """How near these documents are; those without a current vector are missing."""
-        self._ask(filters, document_ids, 0)
+        self._ask(filters, document_ids, 0, checked=True)
         return self._answer() or []
 
     def close(self) -> None:
@@ -68,13 +73,13 @@ class Asking:
     def _left(self) -> float:
         return max(0.001, self._deadline - time.monotonic())
 
-    def _ask(self, filters: SearchFilters, also: Sequence[int], limit: int) -> None:
+    def _ask(self, filters: SearchFilters, also: Sequence[int], limit: int, *, checked: bool) -> None:
         """Send what is asked; what was sent ahead may still be at work."""
         if self._conversation is None:
             return
         message = {"op": "nearest", "query": self.query, "filters": told_filters(filters), "also": list(also)}
         try:
-            self._conversation.start({**message, "limit": limit}, self._left)
+            self._conversation.start({**message, "limit": limit, "checked": checked}, self._left)
         except EmbedderUnavailable as failure:
             self._give_up(failure)
 

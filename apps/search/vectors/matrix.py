@@ -64,6 +64,7 @@ class Matrix:
     def _begin_anew(self) -> None:
         self.blocks: dict[Place, Block] = {}
         self._home: dict[int, str] = {}  # In which scope a document lies.
+        self._fallen: set[int] = set()  # Documents that did not pass when they were held against the database.
         self._last = 0
         self._whitenings.clear()
 
@@ -111,6 +112,7 @@ class Matrix:
         rows = [row for row in rows if len(row[6]) == self.dimensions * 2]
         known = {self._home[row[1]] for row in rows if row[1] in self._home}
         documents = list({row[1] for row in rows})
+        self._fallen.difference_update(documents)
         for scope, language in self.blocks:
             if scope in known:
                 self.blocks[scope, language].bury_documents(documents)
@@ -146,18 +148,21 @@ class Matrix:
         also: Sequence[int] = (),
         limit: int = 200,
         ahead: Field | None = None,
+        checked: bool = True,
     ) -> list[NearDocument]:
         """One passage a document, best z first; at least half of ``limit`` of each language that has as many.
 
         Of what was read so far (``refresh``). Documents in ``also`` come too, whatever their rank, if the filters let them
         pass. ``ahead`` is what was scanned for the same question before; it serves where nothing has come since.
+        Who looks the documents up anyway need not have them ``checked``: one that is gone, changed or filtered out since
+        may then stand where another one should, unless it did so before.
         """
         with self._lock:
             searched = self._searched(filters.scope_keys)
             field = ahead if ahead is not None and ahead.is_of(searched) else Field(searched, vector, scanned=limit > 0)
             field.admit(filters)
             found = field.chosen(also, limit)
-            for _ in range(ROUNDS):
+            for _ in range(ROUNDS if checked or not self._fallen.isdisjoint(found["document"].tolist()) else 0):
                 if not self._drop_fallen(field, found, filters):
                     break
                 found = field.chosen(also, limit)
@@ -198,7 +203,9 @@ class Matrix:
         known = {key: (revision, passes) for key, revision, passes in rows}
         told = [known.get(document, (0, 0)) for document in documents]
         fallen = [place for place, revision in enumerate(revisions) if told[place] != (revision, 1)]
+        self._fallen.difference_update(documents)
         if fallen:
+            self._fallen.update(documents[place] for place in fallen)
             bury = np.array([told[place][0] != revisions[place] for place in fallen], np.bool_)
             field.forget(found[fallen], bury=bury)
         return len(fallen)

@@ -66,6 +66,7 @@ def nearest(desk: "Desk", message: Message) -> Message:
         also=[int(key) for key in message.get("also", ())],
         limit=int(message.get("limit", 200)),
         ahead=scanned[1] if scanned else None,
+        checked=bool(message.get("checked", True)),
     )
     return {"documents": found}
 

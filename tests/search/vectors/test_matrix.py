@@ -255,6 +255,29 @@ def test_rows_that_went_or_changed_give_way_to_the_next_ones(store):
     assert store.matrix.passages == 3
 
 
+def test_who_checks_the_hits_themselves_may_get_one_that_fell_but_not_the_same_one_again(store):
+    question = store.direction()
+    for number in range(6):
+        store.add(f"m{number}", [question])
+    assert len(store.keys(question, limit=6)) == 6
+    index.index_write(entry("m5", body="x", status="archived"))
+    assert "m5" in store.keys(question, limit=6, checked=False)
+    assert "m5" not in store.keys(question, limit=6)
+    assert store.keys(question, limit=6, checked=False) == store.keys(question, limit=6)
+    index.index_write(entry("m5", body="x"))
+    assert "m5" in store.keys(question, limit=6, checked=False)
+
+
+def test_what_fell_counts_again_once_it_is_embedded_anew(store):
+    question = store.direction()
+    store.add("a", [question])
+    store.keys(question)
+    index.index_write(entry("a", body="new", revision=2))
+    assert store.keys(question) == []
+    store.add("a", [question], revision=2)
+    assert store.keys(question, checked=False) == ["a"]
+
+
 def test_new_passages_take_the_place_of_old_ones_also_in_another_scope(store):
     question = store.direction()
     store.add("a", [question])
