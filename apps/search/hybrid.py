@@ -122,11 +122,13 @@ def _answer(ask: Ask, filters: SearchFilters, mode: Mode, wanted: int, begun: As
     # How deep it is looked does not depend on the page, or one hit would have another place on each.
     depth = settings.SEARCH_DEPTH
     for checked in (False, True):  # The second time only where one of them turns out to have gone or changed.
-        near = begun.finish(filters, also=_most(words.shares, depth), limit=depth, checked=checked)
+        begun.ask(filters, also=_most(words.shares, depth), limit=depth, checked=checked)
+        search = _Search(filters, begun, words, mode)
+        search.look_ahead()
+        near = begun.answer()
         if not near.available:
             return HybridHits([], Mode.TEXT, near.reason)
-        search = _Search(filters, begun, words, near.documents, mode)
-        hits = search.best(wanted)
+        hits = search.best(near.documents, wanted)
         if not search.met_fallen:
             break
     if len(hits) < wanted and search.near_hits >= depth:  # Else there is nothing near further off.
@@ -148,17 +150,15 @@ def _most(shares: Mapping[int, float], most: int) -> list[int]:
 class _Search:
     """One search under way: what each side found, and what was looked up about it."""
 
-    def __init__(
-        self, filters: SearchFilters, begun: Asking, words: TextSide, near: Iterable[NearDocument], mode: Mode
-    ) -> None:
+    def __init__(self, filters: SearchFilters, begun: Asking, words: TextSide, mode: Mode) -> None:
         self.language = language_of(begun.query)
         self.filters = filters
         self.begun = begun
         self.words = words
-        self.near = {one.document_id: one for one in near}
+        self.near: dict[int, NearDocument] = {}
         self.near_hits = 0
         self.met_fallen = False  # Whether something near has gone, changed or been filtered out since.
-        self._nearest = frozenset(self.near)
+        self._nearest: frozenset[int] = frozenset()
         self._facts: dict[int, _Facts] = {}
         self.ranked: set[int] = set()  # What has had its chance to be a hit.
         self._scores: dict[int, float] = {}
@@ -166,22 +166,33 @@ class _Search:
             settings.SEARCH_TEXT_WEIGHT if mode is Mode.HYBRID else 0.0, settings.SEARCH_THREAD_WEIGHT
         )
 
-    def best(self, wanted: int) -> list[HybridHit]:
+    def look_ahead(self) -> None:
+        """Look up what will be asked of the first by words, while meaning is still at work."""
+        self._look_facts_up(list(dict.fromkeys([*self.words.exact, *_most(self.words.shares, POOL)]))[:POOL])
+
+    def best(self, near: Iterable[NearDocument], wanted: int) -> list[HybridHit]:
         """The order does not depend on how many are wanted, so that pages fit together."""
+        self.near = {one.document_id: one for one in near}
+        self._nearest = frozenset(self.near)
         found = {key for key, one in self.near.items() if self._is_near(one)}
         self.near_hits = len(found)
-        # Of what has words alone no more than these can be among the first.
-        found.update(self.words.exact, _most(self.words.shares, DEEPEST))
-        by_themselves = sorted(found, key=lambda key: (key in self.words.exact, self._own(key), key), reverse=True)
-        first = dict.fromkeys([*by_themselves[:POOL], *_most(self.words.shares, KEPT_IN_SIGHT)])
+        # Of what has words alone no more than these can be among the first: what is near may be rated below them.
+        found.update(self.words.exact, _most(self.words.shares, POOL + len(self.near)))
+        first = dict.fromkeys([*self._by_themselves(found)[:POOL], *_most(self.words.shares, KEPT_IN_SIGHT)])
         near_by, pool = self._with_neighbours(list(first))
         known = set(pool)
-        others = [key for key in by_themselves[POOL:DEEPEST] if key not in known] if wanted > len(pool) else []
+        others: list[int] = []
+        if wanted > len(pool):
+            found.update(_most(self.words.shares, DEEPEST))
+            others = self._by_themselves(found - known)[: DEEPEST - len(pool)]
         hits = {hit.document_id: hit for hit in self._in_order(pool, near_by)}
         exact = sum(1 for key in hits if key in self.words.exact)
         self.ranked = found | known
         order = kept_in_sight(list(hits), {key: hit.share for key, hit in hits.items() if hit.share}, exact)
         return [*(hits[key] for key in order), *self._in_order(others, {})]
+
+    def _by_themselves(self, keys: Iterable[int]) -> list[int]:
+        return sorted(keys, key=lambda key: (key in self.words.exact, self._own(key), key), reverse=True)
 
     def further(self, near: Iterable[NearDocument]) -> list[HybridHit]:
         """What lies further off by meaning alone, behind all that was ranked."""
@@ -204,6 +215,7 @@ class _Search:
 
     def _in_order(self, keys: Sequence[int], near_by: Mapping[int, Mapping[int, int]]) -> list[HybridHit]:
         self._look_facts_up(keys)
+        self._drop_fallen(keys)
         facts = {key: self._facts[key] for key in keys if key in self._facts}
         own = {key: self._own(key) for key in [*facts, *(key for near in near_by.values() for key in near)]}
         order = in_order([one.candidate for one in facts.values()], own, near_by, self.weights)
@@ -234,23 +246,24 @@ class _Search:
             self._learn(self.begun.scores(unknown, SearchFilters(self.filters.scope_keys)))
 
     def _look_facts_up(self, keys: Iterable[int]) -> None:
-        """Of those that pass the filters now; a piece of an older revision does not count."""
+        """Of those that pass the filters now."""
         unknown = [key for key in keys if key not in self._facts]
         if not unknown:
             return
         where, values = self.filters.where()
         rows = fetched(_FACTS.format(filters=where), [json.dumps(unknown), *values])
-        standing = set()
         for key, stable_id, resource, scope_key, revision, thread, length, asks in rows:
-            near = self.near.get(key)
-            if near is not None and near.revision != revision:
-                del self.near[key]
-                self._scores.pop(key, None)
-            else:
-                standing.add(key)
             candidate = Candidate(key, (scope_key, thread), length, asks, self.words.exact.get(key))
             self._facts[key] = _Facts(stable_id, resource, scope_key, revision, candidate)
-        self.met_fallen = self.met_fallen or not standing.issuperset(self._nearest.intersection(unknown))
+
+    def _drop_fallen(self, keys: Iterable[int]) -> None:
+        """A piece of an older revision does not count."""
+        for key in keys:
+            near, facts = self.near.get(key), self._facts.get(key)
+            if near is not None and (facts is None or near.revision != facts.revision):
+                del self.near[key]
+                self._scores.pop(key, None)
+                self.met_fallen = self.met_fallen or key in self._nearest
 
     def _hit(self, facts: _Facts, one: Ranked) -> HybridHit:
         key = one.document_id

@@ -33,14 +33,20 @@ class SaidToBeNear:
         self.asked.append(query)
         return self
 
-    def finish(
-        self, filters: SearchFilters, *, also: Sequence[int] = (), limit: int = 200, checked: bool = True
-    ) -> Nearest:
+    def ask(self, filters: SearchFilters, *, also: Sequence[int] = (), limit: int = 200, checked: bool = True) -> None:
+        self._wanted = filters, also, limit
+        self.checks.append(checked)
+
+    def finish(self, filters: SearchFilters, *, also: Sequence[int] = (), limit: int = 200) -> Nearest:
+        self.ask(filters, also=also, limit=limit)
+        return self.answer()
+
+    def answer(self) -> Nearest:
+        filters, also, limit = self._wanted
         if not self.available:
             return Nearest(reason=self.doubt)
-        self.checks.append(checked)
         found = self._documents(filters, None)
-        if not checked:
+        if not self.checks[-1]:
             found += [NearDocument(key, 0, 0, 0, 0.9, z, "en", self.among) for key, z in self.fallen.items()]
         chosen = sorted(found, key=lambda one: -one.z)[:limit]
         chosen += [one for one in found if one.document_id in also and one not in chosen]

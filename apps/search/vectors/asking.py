@@ -1,7 +1,7 @@
 """Asking what lies near a question, without waiting longer than a search may take and without ever failing.
 
 ``begin`` sends the question ahead, so that it is embedded, and all vectors are scanned, while the caller asks the text index;
-``finish`` collects.
+``ask`` says what is wanted of it, ``answer`` collects, and ``finish`` does both.
 """
 
 import logging
@@ -33,6 +33,7 @@ class Asking:
         self.query = query[:LONGEST_QUERY]
         self.reason: Reason | None = None
         self._conversation: Conversation | None = None
+        self._scope_keys: Sequence[str] = scope_keys
         self._deadline = time.monotonic() + settings.SEMANTIC_TIMEOUT_MS / 1000
         try:
             self.is_on = current_key() is not None
@@ -43,26 +44,40 @@ class Asking:
         except (EmbedderUnavailable, EmbeddingUnavailable) as failure:
             self._give_up(failure)
 
-    def finish(
-        self, filters: SearchFilters, *, also: Sequence[int] = (), limit: int = 200, checked: bool = True
-    ) -> Nearest:
-        """The nearest documents that pass the filters, and how far that answer can be relied on.
+    def ask(self, filters: SearchFilters, *, also: Sequence[int] = (), limit: int = 200, checked: bool = True) -> None:
+        """Ask for the nearest documents that pass the filters; ``answer`` then waits for them.
 
-        Unless ``checked``, some may have gone or changed since they were embedded, and the caller looks.
+        What was sent ahead may still be at work. Unless ``checked``, some may have gone or changed since they were embedded,
+        and the caller looks.
         """
+        self._scope_keys = filters.scope_keys
+        if self._conversation is None:
+            return
+        message = {"op": "nearest", "query": self.query, "filters": told_filters(filters), "also": list(also)}
+        try:
+            self._conversation.start({**message, "limit": limit, "checked": checked}, self._left)
+        except EmbedderUnavailable as failure:
+            self._give_up(failure)
+
+    def finish(self, filters: SearchFilters, *, also: Sequence[int] = (), limit: int = 200) -> Nearest:
+        """Ask and wait."""
+        self.ask(filters, also=also, limit=limit)
+        return self.answer()
+
+    def answer(self) -> Nearest:
+        """What was asked for, and how far that answer can be relied on."""
         if not self.is_on:
             return Nearest()
-        self._ask(filters, also, limit, checked=checked)
-        waiting = pending(filters.scope_keys)
-        documents = self._answer()
+        waiting = pending(self._scope_keys)
+        documents = self._documents()
         if documents is None:
             return Nearest([], False, self.reason, waiting)
         return Nearest(documents, True, Reason.VECTORS_PENDING if waiting else None, waiting)
 
     def scores(self, document_ids: Sequence[int], filters: SearchFilters) -> list[NearDocument]:
         """How near these documents are; those without a current vector are missing."""
-        self._ask(filters, document_ids, 0, checked=True)
-        return self._answer() or []
+        self.ask(filters, also=document_ids, limit=0)
+        return self._documents() or []
 
     def close(self) -> None:
         if self._conversation is not None:
@@ -73,17 +88,7 @@ class Asking:
     def _left(self) -> float:
         return max(0.001, self._deadline - time.monotonic())
 
-    def _ask(self, filters: SearchFilters, also: Sequence[int], limit: int, *, checked: bool) -> None:
-        """Send what is asked; what was sent ahead may still be at work."""
-        if self._conversation is None:
-            return
-        message = {"op": "nearest", "query": self.query, "filters": told_filters(filters), "also": list(also)}
-        try:
-            self._conversation.start({**message, "limit": limit, "checked": checked}, self._left)
-        except EmbedderUnavailable as failure:
-            self._give_up(failure)
-
-    def _answer(self) -> list[NearDocument] | None:
+    def _documents(self) -> list[NearDocument] | None:
         if self._conversation is None:
             return None
         try:
