@@ -23,6 +23,7 @@ _SLOW_TEXT = 20_000
 _CHUNK = re.compile(r"\S+")
 _JOINERS = frozenset(JOINERS)
 _SPACE = re.compile(r"\s+")
+_WIDE_SPACE = re.compile(r"\s{2,}|[^\S ]")  # All but single spaces, which are shown as they are.
 # Marks apart from their letters, ligatures, half-width kana: rare, and only cutting the words finds what they hide.
 _HARD = re.compile(
     "[\u00ad\u00df\u00c6\u00e6\u0152\u0153\u0300-\u036f\u200b-\u200d\u3099\u309a\ufb00-\ufb06\uff65-\uff9f]"
@@ -132,11 +133,17 @@ def _occurrences(text: str, what: str, most: int) -> Iterator[int]:
 
 
 def _tokens_around(text: str, place: int) -> Iterator[Token]:
-    reach_start, reach_end = max(0, place - _REACH), min(len(text), place + _REACH)
-    start = max((gap.end() for gap in _SPACE.finditer(text, reach_start, place)), default=reach_start)
+    reach_end = min(len(text), place + _REACH)
+    start = _chunk_start(text, place, max(0, place - _REACH))
     gap = _SPACE.search(text, place, reach_end)
     for token in chunk_tokens(text[start : gap.start() if gap else reach_end]):
         yield Token(token.text, token.start + start, token.end + start, token.kind)
+
+
+def _chunk_start(text: str, place: int, earliest: int) -> int:
+    while place > earliest and not text[place - 1].isspace():
+        place -= 1
+    return place
 
 
 def _aligned(text: str) -> str:
@@ -239,12 +246,12 @@ def _cut(text: str, begin: int, stop: int, needles: _Needles) -> Excerpt:
     marks: list[tuple[int, int]] = []
     done = begin
     for start, end in _marks(text[begin:stop], needles):
-        shown += _SPACE.sub(" ", text[done : begin + start])
-        marked = _SPACE.sub(" ", text[begin + start : begin + end])
+        shown += _WIDE_SPACE.sub(" ", text[done : begin + start])
+        marked = _WIDE_SPACE.sub(" ", text[begin + start : begin + end])
         marks.append((len(shown), len(shown) + len(marked)))
         shown += marked
         done = begin + end
-    shown += _SPACE.sub(" ", text[done:stop])
+    shown += _WIDE_SPACE.sub(" ", text[done:stop])
     return Excerpt(shown + (ELLIPSIS if text[stop:].strip() else ""), marks)
 
 
@@ -274,9 +281,7 @@ def _chunks_with(beginning: re.Pattern[str], part: str, low: str) -> Iterable[tu
     for found in beginning.finditer(low):
         if found.start() < end:
             continue
-        start = found.start()
-        while start > end and not part[start - 1].isspace():
-            start -= 1
+        start = _chunk_start(part, found.start(), end)
         gap = _SPACE.search(part, found.end())
         end = gap.start() if gap else len(part)
         yield start, end
