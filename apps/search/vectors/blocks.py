@@ -20,9 +20,8 @@ GROWTH = 1.5  # Growing copies all there is; rarely, then.
 DEAD_SHARE, DEAD_ROWS = 0.25, 256
 EXACT_ROWS = 200_000  # A block of more keeps no exact vectors in memory.
 CODED_AT_ONCE = 4_096
-SCANNED_AT_ONCE = 512  # Rows that fit into the nearest cache as floats.
-# Packing costs about a microsecond a row, and so only what stays is packed: some rows first, and many of these as one.
-PACKED_ROWS, PACKED_TOGETHER = 2_048, 8
+# Packing costs about a microsecond a row, and so only what stays is packed: some rows first, then many of these as one.
+PACKED_ROWS = (512, 2_048, 16_384)
 COLUMNS: dict[str, type[np.generic]] = {
     "id": np.int64, "document": np.int32, "revision": np.int64, "start": np.int32, "end": np.int32,
     "active": np.bool_, "alive": np.bool_,
@@ -33,7 +32,6 @@ Column = NDArray[Any]
 Columns = Mapping[str, Column]
 Rows = NDArray[np.intp]
 Floats = NDArray[np.float32]
-Dots = Callable[[Question, Floats], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,46 +159,37 @@ class Block:
         self.error = max(self.error, float(off.max(initial=0.0)) + self.longest * rounding(self.dimensions))
 
     def _pack(self) -> None:
-        packed, codes = sum(one.rows for one in self._packed), self.column(CODES)
-        while packed + PACKED_ROWS <= self.count:
-            few = [one for one in self._packed if one.rows == PACKED_ROWS]
-            if len(few) + 1 == PACKED_TOGETHER:  # The last ones: those together come before.
-                packed -= len(few) * PACKED_ROWS
-                self._packed = self._packed[: len(self._packed) - len(few)]
-                rows = PACKED_ROWS * PACKED_TOGETHER
-            else:
-                rows = PACKED_ROWS
-            self._packed.append(Packed(codes[packed : packed + rows]))
+        packed = sum(one.rows for one in self._packed)
+        while packed + PACKED_ROWS[0] <= self.count:
+            rows = PACKED_ROWS[0]
+            for more in PACKED_ROWS[1:]:
+                smaller = [
+                    one.rows for one in self._packed if one.rows < more
+                ]  # The last ones: the larger come before.
+                if sum(smaller) + rows < more:
+                    break
+                self._packed = self._packed[: len(self._packed) - len(smaller)]
+                packed -= sum(smaller)
+                rows = more
+            some = slice(packed, packed + rows)
+            self._packed.append(Packed(self.column(CODES)[some], self.column(SCALES)[some]))
             packed += rows
 
     # Scanning.
 
     def parts(self, question: Question, near: Floats) -> Iterator[Part]:
         """What has to be done, in any order, to have the score of each row for the question in ``near``."""
+        offset = np.float32(self.middle @ question.direction) - question.level
         begin = 0
         for packed in self._packed:
             rows = slice(begin, begin + packed.rows)
-            yield Part(packed.rows, partial(self._scan, rows, packed.dots, question, near))
+            yield Part(packed.rows, partial(packed.score, question, offset, near[rows]))
             begin += packed.rows
         if begin < self.count:
-            loose = partial(self._scan, slice(begin, self.count), self._loose(begin), question, near)
-            yield Part(self.count - begin, loose)
+            yield Part(self.count - begin, partial(self._score_loose, begin, question, offset, near[begin:]))
 
-    def _scan(self, rows: slice, dots: Dots, question: Question, near: Floats) -> None:
-        scores = near[rows]
-        dots(question, scores)
-        scores *= self.column(SCALES)[rows]
-        scores += np.float32(self.middle @ question.direction) - question.level
-
-    def _loose(self, begin: int) -> Dots:
-        """The same as ``Packed.dots``, for the rows that are not packed yet."""
-        codes = self.column(CODES)[begin:]
-        floats = np.empty((SCANNED_AT_ONCE, self.dimensions), np.float32)
-
-        def dots(question: Question, out: Floats) -> None:
-            for first in range(0, len(codes), SCANNED_AT_ONCE):
-                some = codes[first : first + SCANNED_AT_ONCE]
-                np.copyto(floats[: len(some)], some)
-                np.dot(floats[: len(some)], question.direction, out=out[first : first + len(some)])
-
-        return dots
+    def _score_loose(self, begin: int, question: Question, offset: np.float32, out: Floats) -> None:
+        """The same as ``Packed.score``, for the rows from ``begin`` on, which are not packed yet."""
+        np.dot(self.column(CODES)[begin:].astype(np.float32), question.direction, out=out)
+        out *= self.column(SCALES)[begin:]
+        out += offset

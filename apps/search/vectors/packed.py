@@ -25,25 +25,26 @@ class Question:
         self.length = float(np.linalg.norm(direction))
         coarse, step = _cut(direction)
         fine, small_step = _cut(direction - coarse * step)
-        self.steps = np.array([step, small_step], np.float32)
+        self.steps = np.array([[step, small_step]], np.float32)
         self.told = (np.stack([coarse, fine]) + np.float32(MIDDLE)).astype(np.uint8)
 
 
 class Packed:
-    """Some rows of codes, none of which change any more."""
+    """Some rows of codes, each with its scale, none of which change any more."""
 
-    def __init__(self, codes: NDArray[np.int8]) -> None:
+    def __init__(self, codes: NDArray[np.int8], scales: NDArray[np.float32]) -> None:
         self.rows = len(codes)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.enable_cpu_mem_arena = False
-        model = _model(codes).SerializeToString()
+        model = _model(codes, scales).SerializeToString()
         self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
-    def dots(self, question: Question, out: NDArray[np.float32]) -> None:
-        """The product of every row of codes with the question."""
-        (products,) = self._session.run(None, {"question": question.told})
-        np.dot(question.steps, products.astype(np.float32), out=out)
+    def score(self, question: Question, offset: np.float32, out: NDArray[np.float32]) -> None:
+        """The product of every row with the question, and ``offset``."""
+        asked = {"question": question.told, "steps": question.steps, "offset": np.array([offset])}
+        (scores,) = self._session.run(None, asked)
+        out[:] = scores[0]
 
 
 def rounding(dimensions: int) -> float:
@@ -56,19 +57,31 @@ def _cut(numbers: NDArray[np.float32]) -> tuple[NDArray[np.float32], np.float32]
     return np.rint(numbers / step), step
 
 
-def _model(codes: NDArray[np.int8]) -> Any:
+def _model(codes: NDArray[np.int8], scales: NDArray[np.float32]) -> Any:
+    """All of it in one graph: a step in numpy would wait for the lock that the other thread's steps hold."""
     from onnx import TensorProto, helper, numpy_helper
 
     rows, dimensions = codes.shape
     return helper.make_model(
         helper.make_graph(
-            [helper.make_node("MatMulInteger", ["question", "codes", "middle"], ["products"])],
+            [
+                helper.make_node("MatMulInteger", ["question", "codes", "middle"], ["whole"]),
+                helper.make_node("Cast", ["whole"], ["products"], to=TensorProto.FLOAT),
+                helper.make_node("MatMul", ["steps", "products"], ["added"]),
+                helper.make_node("Mul", ["added", "scales"], ["scaled"]),
+                helper.make_node("Add", ["scaled", "offset"], ["scores"]),
+            ],
             "scan",
-            [helper.make_tensor_value_info("question", TensorProto.UINT8, [2, dimensions])],
-            [helper.make_tensor_value_info("products", TensorProto.INT32, [2, rows])],
+            [
+                helper.make_tensor_value_info("question", TensorProto.UINT8, [2, dimensions]),
+                helper.make_tensor_value_info("steps", TensorProto.FLOAT, [1, 2]),
+                helper.make_tensor_value_info("offset", TensorProto.FLOAT, [1]),
+            ],
+            [helper.make_tensor_value_info("scores", TensorProto.FLOAT, [1, rows])],
             [
                 numpy_helper.from_array(np.ascontiguousarray(codes.T), "codes"),
                 numpy_helper.from_array(np.array(MIDDLE, np.uint8), "middle"),
+                numpy_helper.from_array(scales, "scales"),
             ],
         ),
         opset_imports=[helper.make_opsetid("", 21)],

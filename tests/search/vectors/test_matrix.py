@@ -59,7 +59,7 @@ def store() -> Store:
     return Store()
 
 
-@pytest.fixture(params=[2_048, 16], ids=["loose", "packed"])
+@pytest.fixture(params=[(2_048,), (16, 64)], ids=["loose", "packed"])
 def packed(request, monkeypatch) -> None:
     """Both ways to scan: few rows as they are, many by the integer kernels."""
     monkeypatch.setattr(blocks, "PACKED_ROWS", request.param)
@@ -295,6 +295,18 @@ def test_a_read_in_many_parts_buries_nothing_of_its_own(store, monkeypatch):
         store.add(f"m{number}", [store.direction() for _ in range(1 + number % 5)])
     assert len(store.keys(question)) == 9
     assert store.matrix.passages == Passage.objects.count()
+
+
+def test_what_is_packed_goes_into_ever_larger_parts_and_little_stays_loose(monkeypatch):
+    monkeypatch.setattr(blocks, "PACKED_ROWS", (16, 64, 256))
+    block, question = Block(DIMENSIONS), Question(np.ones(DIMENSIONS, np.float32), np.float32(0))
+    for added in (10, 100, 7, 300, 64, 1, 250):
+        vectors = np.random.default_rng(added).standard_normal((added, DIMENSIONS)).astype(np.float16)
+        block.add({"alive": np.ones(added, np.bool_)}, vectors)
+        rows = [part.rows for part in block.parts(question, np.empty(block.count, np.float32))]
+        whole = [block.count // 256, block.count % 256 // 64, block.count % 64 // 16]
+        expected = [256] * whole[0] + [64] * whole[1] + [16] * whole[2]
+        assert rows == [*expected, *filter(None, [block.count % 16])]
 
 
 @pytest.mark.usefixtures("packed")
