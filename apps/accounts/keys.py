@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.accounts.models import McpToken
 from apps.base import clock
 from apps.base.errors import NotSignedIn
+from apps.base.rows import fetched
 from apps.operations.caller import Caller, CallerKind, Origin, Right
 
 PREFIX = "mrl_"
@@ -71,8 +72,8 @@ def caller_for_token(token: str) -> Caller:
 
 
 def _row(digest: str) -> tuple | None:
-    with connection.cursor() as cursor:
-        return cursor.execute(FIND, [digest]).fetchone()
+    found = fetched(FIND, [digest])
+    return found[0] if found else None
 
 
 def _utc(stored: datetime | str) -> datetime:
