@@ -7,6 +7,7 @@ whether they contradict each other, ``likeness`` decides.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from apps.base.rows import fetched
 from apps.search.likeness import Said, likeness, says_the_same
@@ -28,13 +29,23 @@ class Fold:
     also: list[int] = field(default_factory=list)
 
 
-def suspects(document_ids: Sequence[int]) -> dict[int, list[int]]:
-    """By document those before it that share most of its words; only documents that have some."""
+def words_of(document_ids: Sequence[int]) -> dict[int, frozenset[str]]:
+    """The words of their beginnings, by which ``suspects`` compares them."""
+    rows = fetched(_WORDS.format(marks=", ".join(["%s"] * len(document_ids))), document_ids) if document_ids else ()
+    return {key: frozenset(text.split()) for key, text in rows}
+
+
+def suspects(
+    document_ids: Sequence[int], read: Mapping[int, frozenset[str]] = MappingProxyType({})
+) -> dict[int, list[int]]:
+    """By document those before it that share most of its words; only documents that have some.
+
+    ``read`` are words that the caller has already (``words_of``).
+    """
     first = document_ids[:FOLDED_AT_MOST]
     if len(first) < 2:
         return {}
-    rows = fetched(_WORDS.format(marks=", ".join(["%s"] * len(first))), first)
-    words = {key: frozenset(text.split()) for key, text in rows}
+    words = {**read, **words_of([key for key in first if key not in read])}
     known = [key for key in first if key in words]
     marks = {key: _mark(words[key]) for key in known}
     found = {}

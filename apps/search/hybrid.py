@@ -7,7 +7,7 @@ adds a share (``threads.py``). Exact hits stay first. What moved the figures and
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -41,6 +41,7 @@ from apps.search.vectors.near import NearDocument
 from apps.search.vectors.pieces import language_of
 
 POOL = 60  # So many of the best by themselves, and their neighbours, are ranked in full; the others follow as they are.
+EXPECTED = 15  # So many of the best by words are likely to be shown.
 DEEPEST = MAX_DEPTH + 20  # Some may be one thing in other words.
 
 # NOT INDEXED leaves the primary key: SQLite would rather walk through the scope's whole index than look up sixty keys.
@@ -94,8 +95,21 @@ class _Facts(NamedTuple):
     candidate: Candidate
 
 
-def search_hybrid(query: str, filters: SearchFilters, *, mode: Mode = Mode.HYBRID, wanted: int = 10) -> HybridHits:
+def _nothing(_: Mapping[int, str]) -> None: ...
+
+
+def search_hybrid(
+    query: str,
+    filters: SearchFilters,
+    *,
+    mode: Mode = Mode.HYBRID,
+    wanted: int = 10,
+    meanwhile: Callable[[Mapping[int, str]], None] = _nothing,
+) -> HybridHits:
     """The best of what ``query`` says or means, ``wanted`` of them and perhaps some more.
+
+    Where there is time while meaning is looked up, ``meanwhile`` is told what words alone would show first: by document its
+    stable id.
 
     Without vectors (switched off, still starting, out of order) there are no hits: ``mode`` is then text, which the caller
     is to ask for instead, and ``reason`` says what is the matter. It is also text where a code is asked for that stands
@@ -108,12 +122,19 @@ def search_hybrid(query: str, filters: SearchFilters, *, mode: Mode = Mode.HYBRI
         ask = understand(query)
         if ask is None:
             raise EmptyQuery
-        return _answer(ask, filters, mode, wanted, begun)
+        return _answer(ask, filters, mode, wanted, begun, meanwhile)
     finally:
         begun.close()
 
 
-def _answer(ask: Ask, filters: SearchFilters, mode: Mode, wanted: int, begun: Asking) -> HybridHits:
+def _answer(
+    ask: Ask,
+    filters: SearchFilters,
+    mode: Mode,
+    wanted: int,
+    begun: Asking,
+    meanwhile: Callable[[Mapping[int, str]], None],
+) -> HybridHits:
     if not begun.is_on or begun.reason is not None:
         return HybridHits([], Mode.TEXT, begun.reason)
     words = text_side(ask, filters, DEEPEST) if mode is Mode.HYBRID else NO_WORDS
@@ -124,7 +145,9 @@ def _answer(ask: Ask, filters: SearchFilters, mode: Mode, wanted: int, begun: As
     for checked in (False, True):  # The second time only where one of them turns out to have gone or changed.
         begun.ask(filters, also=_most(words.shares, depth), limit=depth, checked=checked)
         search = _Search(filters, begun, words, mode)
-        search.look_ahead()
+        expected = search.look_ahead()
+        if begun.is_at_work and not checked:
+            meanwhile(expected)
         near = begun.answer()
         if not near.available:
             return HybridHits([], Mode.TEXT, near.reason)
@@ -166,9 +189,11 @@ class _Search:
             settings.SEARCH_TEXT_WEIGHT if mode is Mode.HYBRID else 0.0, settings.SEARCH_THREAD_WEIGHT
         )
 
-    def look_ahead(self) -> None:
-        """Look up what will be asked of the first by words, while meaning is still at work."""
-        self._look_facts_up(list(dict.fromkeys([*self.words.exact, *_most(self.words.shares, POOL)]))[:POOL])
+    def look_ahead(self) -> dict[int, str]:
+        """Look up what will be asked of the best by words; the stable ids of the very best."""
+        best = list(dict.fromkeys([*self.words.exact, *_most(self.words.shares, POOL)]))[:POOL]
+        self._look_facts_up(best)
+        return {key: self._facts[key].stable_id for key in best[:EXPECTED] if key in self._facts}
 
     def best(self, near: Iterable[NearDocument], wanted: int) -> list[HybridHit]:
         """The order does not depend on how many are wanted, so that pages fit together."""

@@ -23,6 +23,7 @@ class SaidToBeNear:
     among: int = 1_000
     asked: list[str] = field(default_factory=list)
     is_closed: bool = False
+    is_at_work: bool = True
     fallen: Mapping[int, float] = field(default_factory=dict)  # By key of a document: told of where nothing is checked.
     checks: list[bool] = field(default_factory=list)
 

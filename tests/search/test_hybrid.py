@@ -207,6 +207,19 @@ def test_what_fell_since_it_was_embedded_gives_its_place_to_another_one(near: Sa
     assert (ids(found), near.checks) == (["two"], [False, True])
 
 
+def test_who_waits_is_told_what_words_show_first(near: SaidToBeNear) -> None:
+    write(one="disk full", two="the disk is nearly full", three="full moon", other="Lunch moved.")
+    keys = dict(Document.objects.values_list("stable_id", "pk"))
+    near.z = {"other": 5.0}
+    told: list[dict[int, str]] = []
+    found = ask("disk full", meanwhile=told.append)
+    assert [list(expected.items()) for expected in told] == [[(keys[one], one) for one in ("one", "two", "three")]]
+    assert ids(found) == ids(ask("disk full"))
+    near.is_at_work = False
+    assert ask("disk full", meanwhile=told.append) == found
+    assert len(told) == 1
+
+
 def test_nothing_is_asked_twice_where_all_stands(near: SaidToBeNear) -> None:
     told(question="Where is the cabinet?", answer="At my sister's.")
     near.z = {"answer": 3.0, "question": 1.0}

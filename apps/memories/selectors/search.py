@@ -1,6 +1,6 @@
 """Searching: by words and by meaning, the place of the match in the text, several wordings of one thing as one hit."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from django.conf import settings
@@ -35,7 +35,7 @@ from apps.search.errors import CursorInvalid
 from apps.search.excerpts import excerpt
 from apps.search.explain import matched_words
 from apps.search.filters import SearchFilters
-from apps.search.folding import FOLDED_AT_MOST, Fold, folded, suspects
+from apps.search.folding import FOLDED_AT_MOST, Fold, folded, suspects, words_of
 from apps.search.hybrid import DEEPEST, HybridHit, Mode, search_hybrid
 from apps.search.likeness import said
 from apps.search.query import search_text
@@ -86,16 +86,38 @@ def memory_search(
         updated_from=bound(updated_from, caller.zone, "updated_from"),
         updated_to=bound(updated_to, caller.zone, "updated_to", end=True),
     )
+    shelf = _Shelf(keys)
     search = _by_words if used is Mode.TEXT else _by_meaning_too
-    page = search(query, filters, used, start.offset, limit)
+    page = search(query, filters, used, start.offset, limit, shelf)
     reason = _doubt(keys, page.reason, stale=start.is_stale(now_at))
     return SearchOut.model_construct(
-        results=_hits(caller, query, page, keys, explain=explain),
+        results=_hits(caller, query, page, shelf, explain=explain),
         complete=reason is None,
         reason=reason.value if reason else None,
         mode=page.mode.value,
         next_cursor=encode(Cursor(digest(page.mode), start.offset + limit, start.head)) if page.more else "",
     )
+
+
+class _Shelf:
+    """What was read of documents for one search, each once: what words alone would show while meaning is looked up."""
+
+    def __init__(self, scope_keys: Sequence[str]) -> None:
+        self.scope_keys = scope_keys
+        self.words: dict[int, frozenset[str]] = {}
+        self._texts: dict[str, Text] = {}
+
+    def fill(self, expected: Mapping[int, str]) -> None:
+        """Read documents ahead: by key their stable ids."""
+        self.texts(expected.values())
+        self.words |= words_of(list(expected))
+
+    def texts(self, stable_ids: Iterable[str]) -> Mapping[str, Text]:
+        """The texts of these, among others; those that lie in no searched scope are missing."""
+        missing = [stable_id for stable_id in stable_ids if stable_id not in self._texts]
+        if missing:
+            self._texts |= newest_texts(missing, self.scope_keys)
+        return self._texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,20 +141,20 @@ def _start(cursor: str, mode: Mode, digest: Callable[[Mode], str], now_at: int) 
         return Mode.TEXT, decode(cursor, digest(Mode.TEXT))
 
 
-def _by_words(query: str, filters: SearchFilters, _mode: Mode, offset: int, limit: int) -> _Page:
+def _by_words(query: str, filters: SearchFilters, _mode: Mode, offset: int, limit: int, _shelf: _Shelf) -> _Page:
     found = search_text(query, filters, limit=limit, offset=offset)
     return _Page([HybridHit.of_words(hit) for hit in found.hits], found.more, Mode.TEXT, found.reason)
 
 
-def _by_meaning_too(query: str, filters: SearchFilters, mode: Mode, offset: int, limit: int) -> _Page:
+def _by_meaning_too(query: str, filters: SearchFilters, mode: Mode, offset: int, limit: int, shelf: _Shelf) -> _Page:
     end = min(offset + limit, MAX_DEPTH)
     for wanted in (end + SPARE, DEEPEST):
-        found = search_hybrid(query, filters, mode=mode, wanted=wanted)
+        found = search_hybrid(query, filters, mode=mode, wanted=wanted, meanwhile=shelf.fill)
         if found.mode is Mode.TEXT:
-            page = _by_words(query, filters, Mode.TEXT, offset, limit)
+            page = _by_words(query, filters, Mode.TEXT, offset, limit, shelf)
             return replace(page, reason=found.reason or page.reason)
         hits = {hit.document_id: hit for hit in found.hits}
-        shown = _without_twins(hits, filters, end)
+        shown = _without_twins(hits, filters, end, shelf)
         if len(shown) > end or len(hits) < wanted:
             break  # A page follows, or there are no more hits. Otherwise so many were twins that more are needed.
     is_deep = end == MAX_DEPTH and len(shown) > end
@@ -145,7 +167,7 @@ def _by_meaning_too(query: str, filters: SearchFilters, mode: Mode, offset: int,
     )
 
 
-def _without_twins(hits: Mapping[int, HybridHit], filters: SearchFilters, end: int) -> list[Fold]:
+def _without_twins(hits: Mapping[int, HybridHit], filters: SearchFilters, end: int, shelf: _Shelf) -> list[Fold]:
     """Hits that say the same fold into the best of them; who narrows a search wants to see all that passes.
 
     Of pages so far as ``end`` it does not matter how far the hits are compared, since what comes later changes nothing before it.
@@ -155,18 +177,18 @@ def _without_twins(hits: Mapping[int, HybridHit], filters: SearchFilters, end: i
         return [Fold(key) for key in order]
     folds: list[Fold] = []
     for most in (end + SPARE, FOLDED_AT_MOST):
-        folds = _folded(hits, order[:most], filters)
+        folds = _folded(hits, order[:most], shelf)
         if len(folds) > end or most >= FOLDED_AT_MOST:
             break  # Enough of them, or all that are ever compared.
     return [*folds, *map(Fold, order[most:])]
 
 
-def _folded(hits: Mapping[int, HybridHit], order: Sequence[int], filters: SearchFilters) -> list[Fold]:
-    alike = suspects(order)
+def _folded(hits: Mapping[int, HybridHit], order: Sequence[int], shelf: _Shelf) -> list[Fold]:
+    alike = suspects(order, shelf.words)
     if not alike:
         return [Fold(key) for key in order]
     looked_at = {*alike, *(other for others in alike.values() for other in others)}
-    texts = newest_texts([hits[key].stable_id for key in looked_at], filters.scope_keys)
+    texts = shelf.texts(hits[key].stable_id for key in looked_at)
     found = ((key, texts.get(hits[key].stable_id)) for key in looked_at)
     wordings = {key: said(f"{text.title}\n{text.body}") for key, text in found if text is not None}
     return folded(order, alike, wordings.get)
@@ -181,11 +203,9 @@ def _doubt(keys: list[str], of_page: Reason | None, *, stale: bool) -> Reason | 
     return of_page or (Reason.OUTSIDE_CHANGES_PENDING if outside_pending(keys) else None)
 
 
-def _hits(caller: Caller, query: str, page: _Page, scope_keys: list[str], *, explain: bool) -> list[SearchHit]:
+def _hits(caller: Caller, query: str, page: _Page, shelf: _Shelf, *, explain: bool) -> list[SearchHit]:
     """The hits with their texts and the place of the match; one that went meanwhile, or elsewhere, is left out."""
-    if not page.hits:
-        return []
-    texts = newest_texts([hit.stable_id for hit in page.hits], scope_keys)
+    texts = shelf.texts(hit.stable_id for hit in page.hits)
     words = matched_words(query, [hit.document_id for hit in page.hits]) if explain else None
     shown = []
     for hit in page.hits:

@@ -1,5 +1,6 @@
 """How every other process asks the embedder. Light: no numpy, no model."""
 
+import select
 import socket
 import time
 from collections.abc import Mapping
@@ -84,6 +85,11 @@ class Conversation:
                 answer.get("message") or None, reason=str(answer["error"]).lower(), detail=answer.get("message", "")
             )
         return answer
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether somebody has answered already, or gone."""
+        return bool(select.select([self._connection], [], [], 0)[0])
 
     def close(self) -> None:
         self._connection.close()

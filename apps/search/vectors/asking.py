@@ -64,6 +64,11 @@ class Asking:
         self.ask(filters, also=also, limit=limit)
         return self.answer()
 
+    @property
+    def is_at_work(self) -> bool:
+        """Whether the answer is still to come, so that there is time for something else."""
+        return self._conversation is not None and not self._conversation.has_answer
+
     def answer(self) -> Nearest:
         """What was asked for, and how far that answer can be relied on."""
         if not self.is_on:

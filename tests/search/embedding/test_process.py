@@ -3,6 +3,7 @@
 import socket
 import struct
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -114,6 +115,19 @@ def test_a_hint_is_prepared_and_not_answered(embedder: Embedder, monkeypatch: py
         assert conversation.call({"op": "twice", "number": 21}, SECONDS) == {"twice": 42}
         monkeypatch.setattr(double.DoubleModel, "embed_query", lambda self, text: pytest.fail("It was not prepared."))
         assert len(conversation.call({"op": "embed_query", "text": "one"}, SECONDS)["vector"]) == 64
+
+
+def test_whether_the_answer_has_come_is_seen_without_taking_it(embedder: Embedder) -> None:
+    with Conversation() as conversation:
+        conversation.hint({"op": "ping"}, SECONDS)
+        assert not conversation.has_answer
+        conversation.start({"op": "ping"}, SECONDS)
+        deadline = time.monotonic() + SECONDS
+        while not conversation.has_answer and time.monotonic() < deadline:
+            time.sleep(0.001)
+        assert conversation.has_answer
+        assert conversation.answer(SECONDS) == {"pong": True}
+        assert not conversation.has_answer
 
 
 def test_what_was_asked_lately_is_remembered(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:

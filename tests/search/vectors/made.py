@@ -110,6 +110,10 @@ class InProcess:
     def hint(self, message: Any, timeout: float) -> None:
         self.embedder.desk.answer(json.loads(json.dumps({**message, "wait": timeout})))
 
+    @property
+    def has_answer(self) -> bool:
+        return bool(self.started)
+
     def call(self, message: Any, timeout: float) -> Any:
         self.start(message, timeout)
         return self.answer(timeout)
