@@ -21,6 +21,7 @@ from apps.search.vectors.whitening import Whitening
 
 SAMPLED = 16  # One of so many scores is looked at to see where the best begin.
 HIDDEN = np.float32(-np.inf)  # The score of a row that does not pass.
+NOT_SCANNED: Floats = np.empty(0, np.float32)
 LOWEST = float(np.finfo(np.float32).min)  # Of those that do.
 # Rows found: the place of their part, their place in its block, and what is ranked by.
 FOUND = np.dtype([("part", np.int32), ("row", np.int64), ("document", np.int64), ("score", np.float32)])
@@ -47,7 +48,7 @@ class _Part:
     def __init__(self, block: Block, searched: Searched, question: Question) -> None:
         self.block, self.searched, self.question = block, searched, question
         self.came = block.added  # Whatever moves its rows adds some.
-        self.scores: Floats = np.zeros(block.count, np.float32)
+        self.scores: Floats = NOT_SCANNED
         # Two scores of the scan that differ by more than this are in the right order.
         self.doubt = np.float32(2 * block.error * question.length if block.is_exact else 0.0)
 
@@ -90,6 +91,9 @@ class Field:
         self._scan([part for part in self.parts if scanned or not part.block.is_exact])
 
     def _scan(self, parts: Sequence[_Part]) -> None:
+        for part in self.parts:
+            if part not in parts:
+                part.scores = np.zeros(part.block.count, np.float32)
         for part, scores in zip(parts, scan([(part.block, part.question) for part in parts]), strict=True):
             part.scores = scores
 
