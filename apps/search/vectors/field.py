@@ -20,8 +20,8 @@ from apps.search.vectors.scanning import scan
 from apps.search.vectors.whitening import Whitening
 
 SAMPLED = 16  # One of so many scores is looked at to see where the best begin.
-HIDDEN = np.float32(-np.inf)  # The score of a row that does not pass.
 NOT_SCANNED: Floats = np.empty(0, np.float32)
+HIDDEN = np.float32(-np.inf)  # The score of a row that does not pass.
 LOWEST = float(np.finfo(np.float32).min)  # Of those that do.
 # Rows found: the place of their part, their place in its block, and what is ranked by.
 FOUND = np.dtype([("part", np.int32), ("row", np.int64), ("document", np.int64), ("score", np.float32)])
