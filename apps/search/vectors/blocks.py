@@ -163,9 +163,7 @@ class Block:
         while packed + PACKED_ROWS[0] <= self.count:
             rows = PACKED_ROWS[0]
             for more in PACKED_ROWS[1:]:
-                smaller = [
-                    one.rows for one in self._packed if one.rows < more
-                ]  # The last ones: the larger come before.
+                smaller = [one.rows for one in self._packed if one.rows < more]  # The last ones, behind the larger.
                 if sum(smaller) + rows < more:
                     break
                 self._packed = self._packed[: len(self._packed) - len(smaller)]
