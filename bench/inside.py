@@ -176,6 +176,10 @@ def _set_up() -> Inside:
         def hint(self, message: Mapping[str, Any], _timeout: float) -> None:
             operations[message["op"]](desk, message)
 
+        @property
+        def has_answer(self) -> bool:
+            return bool(self.answers)
+
         def answer(self, _timeout: float) -> dict[str, Any]:
             return self.answers.pop(0)
 
